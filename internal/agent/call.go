@@ -1,0 +1,394 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/sdk"
+)
+
+// call is one tool call on its way from lookup to committed result. Every call
+// goes this way: those of the model, of batches and of sub-agents.
+type call struct {
+	sdk.MessageToolCall
+	tool     tool.Tool
+	malfunct string // Why the call cannot be made at all: malformed or unknown.
+
+	rejected bool // Never executed: the answer is ephemeral.
+	result   tool.Result
+	replaced *string // What handlers made of the result.
+	err      error
+	duration time.Duration
+}
+
+// Approval is a call that needs a person's consent.
+type Approval struct {
+	Tool    string
+	Args    map[string]any
+	Effects []string            // Declared side effects.
+	Asks    []lifecycle.Refusal // Who asks, and why.
+	Agent   string
+}
+
+// Decision is the person's answer to an Approval.
+type Decision struct {
+	Allow    bool
+	Reason   string   // Why not.
+	Remember Remember // For how long Pattern is allowed without asking again.
+	Pattern  string
+}
+
+// Remember is how long a decision holds.
+type Remember string
+
+// How long a decision can hold. The zero value is this call only.
+const (
+	ForSession Remember = "session"
+	ForProject Remember = "project"
+	ForAlways  Remember = "global"
+)
+
+// runTools executes the calls of a response in groups and commits the results in
+// the order of the calls. Neighbouring calls of tools that may run side by side
+// form a group; every other call is a group of its own, so that what the model
+// wanted one after another happens so.
+func (a *Agent) runTools(ctx context.Context, resp *provider.Response) error {
+	calls := make([]*call, len(resp.Message.ToolCalls))
+	for i, c := range resp.Message.ToolCalls {
+		calls[i] = a.lookup(c)
+		if raw, bad := resp.Malformed[c.ID]; bad {
+			a.stats.parseRetries++
+			calls[i].malfunct = malformedText(raw)
+		}
+	}
+	for group := range groups(calls, a.profile.Settings.Serial) {
+		a.runGroup(ctx, group)
+	}
+	for _, c := range calls {
+		a.append(c.answer())
+		a.turn.finished = a.turn.finished || c.result.Done
+	}
+	a.flush()
+	return ctx.Err()
+}
+
+// flush puts what handlers said during the tools after the results of the tools.
+func (a *Agent) flush() {
+	a.mu.Lock()
+	said, notices := a.turn.said, a.turn.notices
+	a.turn.said, a.turn.notices = nil, nil
+	a.mu.Unlock()
+	a.record(notices)
+	a.say(said)
+}
+
+func malformedText(raw string) string {
+	if len(raw) > 200 {
+		raw = raw[:200] + "…"
+	}
+	return fmt.Sprintf("the arguments are not a valid JSON object: %s\nSend the call again with valid JSON.", raw)
+}
+
+// lookup finds the tool of a call.
+func (a *Agent) lookup(c sdk.MessageToolCall) *call {
+	out := &call{MessageToolCall: c}
+	if out.Arguments == nil {
+		out.Arguments = map[string]any{}
+	}
+	for _, t := range a.available() {
+		if t.Name == c.Name {
+			out.tool = t
+			return out
+		}
+	}
+	out.malfunct = a.whyMissing(c.Name)
+	return out
+}
+
+// whyMissing tells the model why a tool cannot be called.
+func (a *Agent) whyMissing(name string) string {
+	if slices.ContainsFunc(a.profile.Deferred, func(t tool.Tool) bool { return t.Name == name }) {
+		return fmt.Sprintf("tool %q is not loaded: call LoadTools with its name first", name)
+	}
+	if _, ok := a.profile.offered(name); ok {
+		return fmt.Sprintf("tool %q is disabled for now", name)
+	}
+	if a.opts.Exists != nil && a.opts.Exists(name) {
+		where := "agent " + a.profile.Agent
+		if a.profile.Mode != "" {
+			where = "mode " + a.profile.Mode
+		}
+		return fmt.Sprintf("tool %q is not available in %s", name, where)
+	}
+	var names []string
+	for _, t := range a.available() {
+		names = append(names, t.Name)
+	}
+	return fmt.Sprintf("unknown tool %q; the tools are: %s", name, strings.Join(names, ", "))
+}
+
+// groups splits calls into runs that may be executed together.
+func groups(calls []*call, serial bool) func(yield func([]*call) bool) {
+	return func(yield func([]*call) bool) {
+		for start := 0; start < len(calls); {
+			end := start + 1
+			for !serial && !calls[start].tool.Serial && end < len(calls) && !calls[end].tool.Serial {
+				end++
+			}
+			if !yield(calls[start:end]) {
+				return
+			}
+			start = end
+		}
+	}
+}
+
+// runGroup takes a group of calls through the gates in order, executes them
+// together, and lets the handlers see the results in order.
+func (a *Agent) runGroup(ctx context.Context, group []*call) {
+	for _, c := range group {
+		a.admit(ctx, c)
+	}
+	if len(group) == 1 {
+		a.execute(ctx, group[0])
+	} else {
+		var wg sync.WaitGroup
+		for _, c := range group {
+			wg.Go(func() { a.execute(ctx, c) })
+		}
+		wg.Wait()
+	}
+	for _, c := range group {
+		a.conclude(ctx, c)
+	}
+}
+
+// admit takes a call through the gates: schema, handlers, guards, approval.
+func (a *Agent) admit(ctx context.Context, c *call) {
+	switch {
+	case ctx.Err() != nil:
+		c.reject("cancelled by the person")
+		return
+	case c.malfunct != "":
+		c.reject(c.malfunct)
+		return
+	}
+	if problems := c.tool.Schema.Check(c.Arguments); len(problems) > 0 {
+		c.reject("invalid arguments: " + strings.Join(problems, "; "))
+		return
+	}
+	data := &sdk.BeforeToolContext{Context: a.Snapshot(), ToolName: c.Name, ToolCallID: c.ID, Arguments: c.Arguments}
+	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data}, func(data any) error {
+		if problems := c.tool.Schema.Check(data.(*sdk.BeforeToolContext).Arguments); len(problems) > 0 {
+			return fmt.Errorf("plugin modified arguments are invalid: %s", strings.Join(problems, "; "))
+		}
+		return nil
+	})
+	a.during(out)
+	c.Arguments = out.Data.(*sdk.BeforeToolContext).Arguments
+	switch {
+	case out.Blocked != nil:
+		c.reject(out.Blocked.Reason)
+	case ctx.Err() != nil:
+		c.reject("cancelled by the person")
+	case len(out.Asks) > 0:
+		a.approve(ctx, c, out.Asks)
+	}
+	if !c.rejected {
+		a.mu.Lock()
+		a.turn.said = append(a.turn.said, out.Said...)
+		a.mu.Unlock()
+	}
+}
+
+// during takes over an outcome while tools may be running: notices are shown at
+// once, what goes into the conversation waits for the end of the batch.
+func (a *Agent) during(out lifecycle.Outcome) {
+	a.show(out.Notices)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.turn.notices = append(a.turn.notices, out.Notices...)
+	a.turn.disabled = append(a.turn.disabled, out.DisableTools...)
+}
+
+// approve asks the person about a call.
+func (a *Agent) approve(ctx context.Context, c *call, asks []lifecycle.Refusal) {
+	var reasons []string
+	for _, ask := range asks {
+		reasons = append(reasons, ask.Reason)
+	}
+	why := strings.Join(reasons, "; ")
+	if a.opts.Approve == nil {
+		c.reject(fmt.Sprintf("needs approval (%s), and nobody can be asked here. The person can allow it with --auto or by a rule in tools.policy.auto.", why))
+		return
+	}
+	d := a.opts.Approve(ctx, Approval{Tool: c.Name, Args: c.Arguments, Effects: c.tool.SideEffects, Asks: asks, Agent: a.profile.Agent})
+	if !d.Allow {
+		c.reject("denied by the person: " + cmpOr(d.Reason, "no reason given"))
+	}
+}
+
+// reject answers a call without executing it.
+func (c *call) reject(reason string) { c.rejected, c.err = true, errors.New(reason) }
+
+// execute runs the tool of an admitted call.
+func (a *Agent) execute(ctx context.Context, c *call) {
+	if c.rejected {
+		return
+	}
+	if ctx.Err() != nil {
+		c.reject("cancelled by the person")
+		return
+	}
+	a.emit(Event{Kind: ToolStarted, Tool: c.Name, CallID: c.ID, Args: c.Arguments})
+	start := time.Now()
+	c.result, c.err = a.runTool(ctx, c)
+	c.duration = time.Since(start)
+}
+
+// runTool calls the tool under its deadline; a tool that does not come back then
+// is left behind.
+func (a *Agent) runTool(ctx context.Context, c *call) (tool.Result, error) {
+	tc := tool.Call{
+		ID: c.ID, Args: c.Arguments, Context: a.Snapshot(), Workdir: a.opts.Place.Workdir, Host: a,
+		Output: func(chunk string) { a.emit(Event{Kind: ToolOutput, Tool: c.Name, CallID: c.ID, Text: chunk}) },
+	}
+	if c.tool.Timeout <= 0 {
+		return a.safely(ctx, c, tc)
+	}
+	limited, cancel := context.WithTimeout(ctx, c.tool.Timeout)
+	defer cancel()
+	type answer struct {
+		result tool.Result
+		err    error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		r, err := a.safely(limited, c, tc)
+		done <- answer{r, err}
+	}()
+	select {
+	case r := <-done:
+		return r.result, r.err
+	case <-limited.Done():
+		if ctx.Err() != nil {
+			return tool.Result{}, errors.New("cancelled by the person")
+		}
+		return tool.Result{}, fmt.Errorf("timed out after %s", c.tool.Timeout)
+	}
+}
+
+// safely calls the tool and turns a panic into an error.
+func (a *Agent) safely(ctx context.Context, c *call, tc tool.Call) (r tool.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.opts.Logger.Error("panic in tool", "tool", c.Name, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = fmt.Errorf("tool %s panicked: %v", c.Name, v)
+		}
+	}()
+	return c.tool.Execute(ctx, tc)
+}
+
+// conclude counts an executed call and lets the handlers see and change its
+// result.
+func (a *Agent) conclude(ctx context.Context, c *call) {
+	if c.rejected {
+		a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Args: c.Arguments, Text: c.err.Error(), Failed: true})
+		return
+	}
+	c.result.Text = a.limitResult(c.result.Text)
+	a.count(c)
+	data := &sdk.AfterToolContext{
+		Context: a.Snapshot(), ToolName: c.Name, ToolCallID: c.ID, Arguments: c.Arguments,
+		ToolResult: c.result.Text, ToolDuration: c.duration,
+	}
+	if c.err != nil {
+		data.ToolError = c.err.Error()
+	}
+	out := a.opts.Pipeline.Dispatch(context.WithoutCancel(ctx), lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: data}, nil)
+	a.during(out)
+	a.mu.Lock()
+	a.turn.said = append(a.turn.said, out.Said...)
+	a.mu.Unlock()
+	if out.Data != any(data) { // Some handler replaced the output.
+		c.replaced = &out.Data.(*sdk.AfterToolContext).ToolResult
+	}
+	a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Text: c.text(), Failed: c.err != nil, Duration: c.duration})
+}
+
+// count takes an executed call into the statistics and the history of the turn.
+func (a *Agent) count(c *call) {
+	record := sdk.ToolCall{
+		Name: c.Name, Args: tool.CloneArgs(c.Arguments), ArgsJSON: tool.ArgsJSON(c.Arguments), Result: c.result.Text, Duration: c.duration,
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stats.tools == nil {
+		a.stats.tools = map[string]int{}
+	}
+	a.stats.tools[c.Name]++
+	if c.err != nil {
+		a.stats.toolErrors++
+		record.Error = c.err.Error()
+	} else if c.Name == "Patch" || c.Name == "Edit" {
+		if paths, err := c.tool.Paths(c.Arguments); err == nil {
+			for _, p := range paths.Write {
+				a.turn.patches[p]++
+			}
+		}
+	}
+	a.turn.calls = append(a.turn.calls, record)
+}
+
+// limitResult cuts a result that would fill the context window.
+func (a *Agent) limitResult(text string) string {
+	limit := a.profile.Settings.Result.Tokens
+	if share := a.profile.Settings.Result.Percent; share > 0 && a.info.ContextLength > 0 {
+		room := int(float64(a.info.ContextLength)*share/100) - a.tokens.real(a.rough())
+		limit = max(room, 256)
+	}
+	if limit <= 0 || a.tokens.real(len(text)/4) <= limit {
+		return text
+	}
+	keep := int(float64(limit) * 4 * float64(len(text)/4) / float64(max(a.tokens.real(len(text)/4), 1)))
+	head, tail := cutUTF8(text, keep*2/3), cutUTF8Tail(text, keep/3)
+	return fmt.Sprintf("%s\n\n[… %d of %d bytes left out: the result is larger than %d tokens. Ask for less at a time.]\n\n%s",
+		head, len(text)-len(head)-len(tail), len(text), limit, tail)
+}
+
+// text is what the model reads as the answer to the call.
+func (c *call) text() string {
+	switch {
+	case c.replaced != nil:
+		return *c.replaced
+	case c.err == nil:
+		return c.result.Text
+	}
+	if c.result.Text == "" {
+		return "Error: " + c.err.Error()
+	}
+	return c.result.Text + "\n\nError: " + c.err.Error()
+}
+
+// answer is the message that commits the result. Calls that were never executed
+// are seen once and then forgotten.
+func (c *call) answer() message.Message {
+	kind := sdk.TypeNormal
+	if c.rejected {
+		kind = message.Ephemeral
+	}
+	return message.Message{
+		Message: sdk.Message{Role: message.Tool, Content: c.text(), ToolName: c.Name, ToolCallID: c.ID, Type: kind},
+		Images:  c.result.Images, Failed: c.err != nil,
+	}
+}

@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/sdk"
+)
+
+// chat makes one model call: it builds the request, streams the answer and
+// counts what it cost. began tells whether anything was streamed.
+func (a *Agent) chat(ctx context.Context, extra []string) (resp *provider.Response, began bool, err error) {
+	req, err := a.request(ctx, extra)
+	if err != nil {
+		return nil, false, err
+	}
+	raw := a.rough()
+	observe := a.opts.Pipeline.Has(lifecycle.StreamChunk)
+	var base sdk.Context
+	if observe {
+		base = a.Snapshot()
+	}
+	resp, err = a.profile.Model.Client.Chat(ctx, req, func(d provider.Delta) {
+		began = true
+		if d.Thinking != "" {
+			a.emit(Event{Kind: ThoughtDelta, Text: d.Thinking})
+		}
+		if d.Text != "" {
+			a.emit(Event{Kind: TextDelta, Text: d.Text})
+		}
+		if observe {
+			a.chunk(ctx, &sdk.StreamChunkContext{Context: base, Text: d.Text, Thinking: d.Thinking})
+		}
+	})
+	if observe && began {
+		a.chunk(ctx, &sdk.StreamChunkContext{Context: base, Finished: true})
+	}
+	if err != nil {
+		return nil, began, err
+	}
+	a.mu.Lock()
+	a.stats.in += resp.Usage.Input
+	a.stats.out += resp.Usage.Output
+	a.mu.Unlock()
+	a.tokens.learn(raw, resp.Usage)
+	a.hist.prune()
+	if resp.Message.Content != "" {
+		a.emit(Event{Kind: Answered, Text: resp.Message.Content})
+	}
+	return resp, began, nil
+}
+
+// chunk shows a piece of the answer to the handlers that watch the stream.
+func (a *Agent) chunk(ctx context.Context, data *sdk.StreamChunkContext) {
+	a.show(a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.StreamChunk, Data: data}, nil).Notices)
+}
+
+// request builds the next request. Transforms change this request only.
+func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request, error) {
+	req := &provider.Request{
+		Model: a.profile.Model.Name, System: a.system, Messages: a.hist.sent(), Generation: a.profile.Model.Generation,
+	}
+	if think := cmpOr(a.state.think, a.profile.Model.Think); think != "" {
+		req.Think = a.Think()
+	}
+	if len(extra) > 0 {
+		req.System = strings.TrimSpace(req.System + "\n\n" + strings.Join(extra, "\n\n"))
+	}
+	for _, t := range a.available() {
+		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: describe(&t), Parameters: t.Schema.Raw()})
+	}
+	if !a.opts.Pipeline.Has(lifecycle.TransformMessages) {
+		return req, nil
+	}
+	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.TransformMessages, Data: &sdk.TransformContext{
+		Context: a.Snapshot(), Messages: transformable(req.System, req.Messages),
+	}}, func(data any) error { return checkTransformed(data.(*sdk.TransformContext).Messages) })
+	a.tell(out)
+	if d, ok := out.Data.(*sdk.TransformContext); ok {
+		req.System, req.Messages = mergeTransformed(d.Messages, req.Messages)
+	}
+	return req, ctx.Err()
+}
+
+// describe is the text about a tool that a model gets.
+func describe(t *tool.Tool) string {
+	text := t.Description
+	if t.Usage != "" {
+		text += "\n\nUsage:\n" + t.Usage
+	}
+	if t.Examples != "" {
+		text += "\n\nExamples:\n" + t.Examples
+	}
+	return text
+}
+
+// maxErrorRetries is how often handlers may have one call repeated.
+const maxErrorRetries = 3
+
+// chatWithRecovery makes one model call and deals with its failure, in this
+// order: compact the history if it is too long, try the fallback agents, ask the
+// handlers. A nil response without an error means that a handler skipped the error.
+func (a *Agent) chatWithRecovery(ctx context.Context, extra []string) (*provider.Response, error) {
+	retries, compacted := 0, false
+	for {
+		resp, began, err := a.chat(ctx, extra)
+		if err == nil {
+			return resp, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		a.opts.Logger.Warn("model call failed", "error", err, "class", provider.ClassOf(err))
+		if provider.ClassOf(err) == provider.ContextExhausted && !compacted {
+			compacted = true
+			if a.recoverSpace(ctx) {
+				a.restart(began, "the history was compacted")
+				continue
+			}
+		}
+		if !began && a.failover(ctx, err) {
+			continue
+		}
+		retry, skip := a.onError(ctx, err)
+		if retry && retries < maxErrorRetries {
+			retries++
+			a.restart(began, fmt.Sprintf("retry %d of %d", retries, maxErrorRetries))
+			continue
+		}
+		if skip {
+			return nil, nil
+		}
+		return nil, err
+	}
+}
+
+// restart tells faces that what they showed of an answer is void.
+func (a *Agent) restart(began bool, why string) {
+	if began {
+		a.emit(Event{Kind: Restarted, Text: why})
+	}
+}
+
+// failover switches to the next fallback agent. It is not for refusals by a
+// content filter, which would only be evaded.
+func (a *Agent) failover(ctx context.Context, err error) bool {
+	if provider.ClassOf(err) == provider.ContentFilter {
+		return false
+	}
+	for len(a.turn.failovers) > 0 {
+		next := a.turn.failovers[0]
+		a.turn.failovers = a.turn.failovers[1:]
+		a.Notice("failover", fmt.Sprintf("%v; agent %s takes over", err, next))
+		if err := a.Switch(ctx, next, "", "failover"); err != nil {
+			a.Notice("failover", fmt.Sprintf("agent %s cannot take over: %v", next, err))
+			continue
+		}
+		if err := a.render(); err != nil {
+			a.Notice("failover", fmt.Sprintf("agent %s cannot take over: %v", next, err))
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// onError asks the handlers what to do about an error.
+func (a *Agent) onError(ctx context.Context, err error) (retry, skip bool) {
+	if !a.opts.Pipeline.Has(lifecycle.OnError) {
+		return false, false
+	}
+	data := &sdk.OnErrorContext{Context: a.Snapshot(), Error: err.Error()}
+	if e, ok := asProviderError(err); ok {
+		data.ErrorType, data.Retryable, data.StatusCode = string(e.Class), e.Class.Retryable(), e.Status
+	}
+	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.OnError, Data: data}, nil)
+	a.tell(out)
+	a.say(out.Said)
+	return out.Retry, out.Skip
+}
+
+// pendingCalls are the calls of a response as handlers see them.
+func pendingCalls(calls []sdk.MessageToolCall) []sdk.ToolCall {
+	out := make([]sdk.ToolCall, len(calls))
+	for i, c := range calls {
+		out[i] = sdk.ToolCall{Name: c.Name, Args: c.Arguments, ArgsJSON: tool.ArgsJSON(c.Arguments)}
+	}
+	return out
+}
+
+// userText is a message in the name of the person.
+func userText(text, kind string) message.Message {
+	return message.Message{Message: sdk.Message{Role: message.User, Content: text, Type: kind}}
+}

@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/sdk"
+)
+
+// ErrNothingToUndo says that there is no input of the person left to take back.
+var ErrNothingToUndo = errors.New("nothing to undo: there is no input to take back")
+
+// Undo takes back the latest input of the person with everything that followed
+// it, and returns its text. What tools did to files stays done, and so do the
+// counts. A summary that a compaction made is not an input.
+func (a *Agent) Undo() (string, error) {
+	for i, m := range slices.Backward(a.hist.msgs) {
+		if m.Role != message.User || m.Type != sdk.TypeNormal {
+			continue
+		}
+		if strings.HasPrefix(m.Content, "<summary>") {
+			break
+		}
+		return m.Content, a.replace(slices.Clone(a.hist.msgs[:i]))
+	}
+	return "", ErrNothingToUndo
+}
+
+// Save writes the state of the session now, as the end of every turn does. A
+// session in which nobody has said anything yet stays off the disk.
+func (a *Agent) Save() error { return a.settle() }
+
+// Leave tells the handlers that the session ends because another one takes its
+// place; Resume or Begin must follow. At the end of the program it is Close.
+func (a *Agent) Leave(ctx context.Context) {
+	if !a.opts.Pipeline.Has(lifecycle.SessionEnd) {
+		return
+	}
+	a.tell(a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.SessionEnd,
+		Data: &sdk.SessionEndContext{Context: a.Snapshot(), Reason: "exit"}}, nil))
+}

@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/sdk"
+)
+
+// Profile is everything that depends on which agent and mode are active. It is
+// made by Options.Resolve and not changed afterwards.
+type Profile struct {
+	Agent    string
+	Mode     string   // Empty: none.
+	Fallback []string // Agents to try when the provider fails for good.
+	Prompt   Prompt
+	Model    Model
+	Tools    []tool.Tool // What the filters leave, Done included.
+	Deferred []tool.Tool // Offered only once loaded.
+	Settings Settings
+}
+
+// Model is which model a profile talks to, and how.
+type Model struct {
+	Provider   string // Name in the configuration.
+	Client     provider.Client
+	Name       string
+	Think      string // "off", "low", "medium", "high"; empty leaves it to the server.
+	Context    int    // Overrides the context window; 0 takes the model's own.
+	Generation provider.Generation
+}
+
+// Settings are the limits of a profile.
+type Settings struct {
+	MaxSteps    int  // Model calls per user turn.
+	TokenBudget int  // Tokens in and out per session; 0 = unlimited.
+	Serial      bool // Never run tools side by side.
+	Result      ResultLimit
+	Compaction  Compaction
+	ReadBefore  bool // Reported in the snapshot; the guard enforces it.
+	TitleLength int  // Longest automatic title; 0 = no automatic title.
+	Divisor     int  // Bytes per token of the rough estimate; 0 = 4.
+	InputShare  int  // Largest share of the window one input may take, in percent; 0 = unlimited.
+}
+
+// ResultLimit bounds what one tool result may cost. The zero value is no limit.
+type ResultLimit struct {
+	Tokens  int     // Most tokens of one result.
+	Percent float64 // Most percent of the window that may be full afterwards.
+}
+
+// Compaction says when and how the history is made shorter.
+type Compaction struct {
+	Disabled     bool
+	Threshold    float64 // Percent of the window at which it starts.
+	MaxTokens    int     // Tokens at which it starts; wins over Threshold.
+	KeepLast     int     // Messages that stay as they are.
+	ResultLength int     // Characters of each tool result that the summary gets to see.
+	Prompt       string  // Instructions for the summary; empty means the built-in ones.
+	Model        *Model  // Who writes the summary; nil means the active model.
+}
+
+// offered returns the profile's tool of that name.
+func (p *Profile) offered(name string) (tool.Tool, bool) {
+	for _, t := range p.Tools {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return tool.Tool{}, false
+}
+
+// apply lays what was configured by hand over what the server says of the model.
+func (m *Model) apply(info sdk.ModelInfo) sdk.ModelInfo {
+	info.Name = m.Name
+	if info.Name == "" {
+		info.Name = "unknown"
+	}
+	if m.Context > 0 {
+		info.ContextLength = m.Context
+	}
+	return info
+}

@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/sdk"
+)
+
+// Prompt is the text from which the system prompt is made. All parts are Go
+// templates over PromptData.
+type Prompt struct {
+	Agent        string // Body of the agent's file.
+	Mode         string // Body of the mode's file.
+	System       string // A named system prompt, which includes the others; empty composes them in order.
+	Files        string // Contents of files the agent names, verbatim.
+	Instructions string // Instructions found in the workspace, verbatim.
+	ReadBefore   ReadBeforeData
+	Policy       string // Tool policy in words.
+}
+
+// PromptData is what prompt templates can use.
+type PromptData struct {
+	Agent    string
+	Mode     struct{ Name string }
+	Provider string
+	Model    sdk.ModelInfo
+	Vars     map[string]string
+	Tools    struct {
+		Eager    []string // Names.
+		Deferred string   // Names and descriptions of what can be loaded.
+	}
+	WorkDir    string
+	LaunchDir  string
+	Hooks      HookData
+	Sandbox    SandboxState
+	ReadBefore ReadBeforeData
+	ToolPolicy struct{ Display string }
+}
+
+// HookData tells prompts about the shell hooks that are active.
+type HookData struct {
+	Active  []HookInfo
+	Display string
+}
+
+// HookInfo describes one active shell hook.
+type HookInfo struct{ Name, Description, Event, Matcher, Files, Command string }
+
+// SandboxState tells whether tools are confined. Enabled is what was asked for,
+// Enforced what the kernel does.
+type SandboxState struct {
+	Enabled  bool
+	Enforced bool
+	Display  string
+}
+
+// ReadBeforeData tells which operations need the file to be read first.
+type ReadBeforeData struct{ Write, Delete bool }
+
+// Refresh makes the system prompt be rendered anew before the next model call.
+func (a *Agent) Refresh() { a.system = "" }
+
+// SystemPrompt renders the system prompt if needed and returns it.
+func (a *Agent) SystemPrompt() (string, error) {
+	err := a.render()
+	return a.system, err
+}
+
+// render makes the system prompt, unless nothing changed since the last time.
+func (a *Agent) render() error {
+	if a.system != "" {
+		return nil
+	}
+	a.resolveModel(context.Background())
+	text, err := a.profile.Prompt.render(a.promptData())
+	if err != nil {
+		return fmt.Errorf("prompt of agent %s: %w", a.profile.Agent, err)
+	}
+	a.system = text
+	return nil
+}
+
+func (a *Agent) promptData() PromptData {
+	p, place := &a.profile, a.opts.Place
+	d := PromptData{
+		Agent: p.Agent, Provider: p.Model.Provider, Model: a.info, Vars: place.Vars,
+		WorkDir: place.Workdir, LaunchDir: place.LaunchDir, ReadBefore: p.Prompt.ReadBefore,
+	}
+	d.Mode.Name = p.Mode
+	d.ToolPolicy.Display = p.Prompt.Policy
+	for _, t := range p.Tools {
+		if t.Name != doneTool || a.state.done {
+			d.Tools.Eager = append(d.Tools.Eager, t.Name)
+		}
+	}
+	for _, t := range p.Deferred {
+		line, _, _ := strings.Cut(t.Description, "\n")
+		d.Tools.Deferred += "- " + t.Name + ": " + line + "\n"
+	}
+	if place.Hooks != nil {
+		d.Hooks = place.Hooks(p.Agent, p.Mode)
+	}
+	if place.Sandbox != nil {
+		d.Sandbox = place.Sandbox()
+	}
+	return d
+}
+
+// render composes the parts: agent, files, workspace instructions, mode; or the
+// named system prompt, which places them itself.
+func (p *Prompt) render(data PromptData) (string, error) {
+	agent, err := expand("agent", p.Agent, nil, data)
+	if err != nil {
+		return "", err
+	}
+	mode, err := expand("mode", p.Mode, nil, data)
+	if err != nil {
+		return "", err
+	}
+	if p.System == "" {
+		if data.Mode.Name != "" {
+			mode = "## Active Mode: " + data.Mode.Name + "\n\n" + mode
+		}
+		return join(agent, p.Files, p.Instructions, mode), nil
+	}
+	return expand("system", p.System, map[string]string{
+		"agent": agent, "mode": mode, "files": p.Files, "instructions": p.Instructions,
+	}, data)
+}
+
+// expand executes a template; parts are texts it can include by name.
+func expand(name, text string, parts map[string]string, data PromptData) (string, error) {
+	if !strings.Contains(text, "{{") {
+		return text, nil
+	}
+	t, err := config.Template(name, text)
+	if err != nil {
+		return "", err
+	}
+	for part := range parts {
+		// The parts are finished text: whatever looks like a template in them is not one.
+		if _, err := t.New(part).Parse("{{ index .Parts `" + part + "` }}"); err != nil {
+			return "", err
+		}
+	}
+	var b strings.Builder
+	err = t.Execute(&b, struct {
+		PromptData
+		Parts map[string]string
+	}{data, parts})
+	return strings.TrimSpace(b.String()), err
+}
+
+// join puts the parts that are not empty under each other.
+func join(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}

@@ -1,0 +1,219 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/sdk"
+)
+
+// counters are the session's statistics.
+type counters struct {
+	start        time.Time
+	interactions int
+	turns        int
+	iterations   int
+	toolErrors   int
+	parseRetries int
+	compactions  int
+	in, out      int
+	tools        map[string]int
+}
+
+func (c *counters) snapshot() sdk.Stats {
+	s := sdk.Stats{
+		StartTime: c.start, Duration: time.Since(c.start), Interactions: c.interactions, Turns: c.turns, Iterations: c.iterations,
+		ToolErrors: c.toolErrors, ParseRetries: c.parseRetries, Compactions: c.compactions, TokensIn: c.in, TokensOut: c.out,
+	}
+	for name, n := range c.tools {
+		s.ToolCalls += n
+		s.TopTools = append(s.TopTools, sdk.ToolCount{Name: name, Count: n})
+	}
+	slices.SortFunc(s.TopTools, func(a, b sdk.ToolCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+	})
+	return s
+}
+
+// restore continues the counts of a saved session.
+func (c *counters) restore(s sdk.Stats) {
+	*c = counters{
+		start: time.Now().Add(-s.Duration), interactions: s.Interactions, turns: s.Turns, iterations: s.Iterations,
+		toolErrors: s.ToolErrors, parseRetries: s.ParseRetries, compactions: s.Compactions, in: s.TokensIn, out: s.TokensOut,
+		tools: map[string]int{},
+	}
+	for _, t := range s.TopTools {
+		c.tools[t.Name] = t.Count
+	}
+}
+
+// Snapshot returns the state of the session as handlers, tools, conditions and
+// prompts see it. It may be called while tools run.
+func (a *Agent) Snapshot() sdk.Context {
+	a.resolveModel(context.Background())
+	todo := a.opts.Todo.Counts()
+	offered := a.available()
+	names := make([]string, len(offered))
+	for i := range offered {
+		names[i] = offered[i].Name
+	}
+	place := a.opts.Place
+	c := sdk.Context{
+		Tokens: a.tokenState(), Agent: a.profile.Agent, Mode: a.profile.Mode, ModelInfo: a.info,
+		Workdir: place.Workdir, MessageCount: len(a.hist.msgs),
+		Auto: a.state.auto, DoneActive: a.state.done, MaxSteps: a.maxSteps(),
+		TodoPending: todo.Pending, TodoInProgress: todo.InProgress, TodoTotal: todo.Total,
+		Provider: a.profile.Model.Provider, ThinkMode: a.Think(),
+		Features: sdk.FeatureState{
+			ReadBeforeWrite: a.profile.Settings.ReadBefore, ShowThinking: a.state.verbose,
+			CompactionEnabled: !a.profile.Settings.Compaction.Disabled,
+		},
+		AvailableTools: names,
+		Turns:          slices.Clip(a.hist.turns),
+		SystemPrompt:   a.system,
+		Vars:           place.Vars,
+		SessionTitle:   a.title,
+	}
+	if a.opts.Log != nil {
+		c.SessionID = a.opts.Log.ID()
+	}
+	if place.Servers != nil {
+		c.MCPServers = place.Servers()
+	}
+	if place.Sandbox != nil {
+		c.Features.Sandbox = place.Sandbox().Enforced
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c.Iteration = a.turn.iteration
+	c.Stats = a.stats.snapshot()
+	c.PatchCounts = maps.Clone(a.turn.patches)
+	c.ToolHistory = slices.Clip(a.turn.calls)
+	c.LoadedTools = slices.Clone(a.loaded)
+	c.ResponseEmpty, c.ResponseContentEmpty, c.HasToolCalls = a.turn.response.empty, a.turn.response.textless, a.turn.response.calls
+	return c
+}
+
+// maxSteps is the number of model calls a turn may make.
+func (a *Agent) maxSteps() int {
+	if a.state.steps > 0 {
+		return a.state.steps
+	}
+	return a.profile.Settings.MaxSteps
+}
+
+// available returns the tools that are offered right now: those of the profile
+// and the loaded deferred ones, less what handlers disabled for this turn.
+func (a *Agent) available() []tool.Tool {
+	a.mu.Lock()
+	disabled, loaded := a.turn.disabled, a.loaded
+	a.mu.Unlock()
+	if len(disabled) == 0 && len(loaded) == 0 && a.state.done {
+		return a.profile.Tools
+	}
+	out := make([]tool.Tool, 0, len(a.profile.Tools))
+	keep := func(t tool.Tool) bool {
+		return (t.Name != doneTool || a.state.done) && !slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
+	}
+	for _, t := range a.profile.Tools {
+		if keep(t) {
+			out = append(out, t)
+		}
+	}
+	for _, t := range a.profile.Deferred {
+		if slices.Contains(loaded, t.Name) && keep(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// doneTool is offered only after /done on.
+const doneTool = "Done"
+
+// saveMeta writes what a resumed session needs to know besides its messages.
+func (a *Agent) saveMeta() error {
+	if a.opts.Log == nil {
+		return nil
+	}
+	summary, items := a.opts.Todo.Snapshot()
+	a.mu.Lock()
+	stats, loaded := a.stats.snapshot(), slices.Clone(a.loaded)
+	a.mu.Unlock()
+	m := session.Meta{
+		Title: a.title, Name: a.name, Agent: a.profile.Agent, Mode: a.profile.Mode, Model: a.profile.Model.Name, Provider: a.profile.Model.Provider,
+		Think: a.state.think, Switches: session.Switches{Auto: a.state.auto, Done: a.state.done, Verbose: a.state.verbose},
+		LoadedTools: loaded, Stats: stats, Todo: session.Todo{Summary: summary, Items: items}, Workdir: a.opts.Place.Workdir,
+	}
+	if a.opts.Meta != nil {
+		a.opts.Meta(&m)
+	}
+	return a.opts.Log.SetMeta(m)
+}
+
+// Resume continues a saved session: it takes over the log, the conversation and
+// the switches, and makes its agent active. Where that agent is gone, the person
+// is told and the current one goes on.
+func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.State) error {
+	if a.opts.Log != nil {
+		if err := errors.Join(a.settle(), a.opts.Log.Close()); err != nil {
+			return err
+		}
+	}
+	a.opts.Log = log
+	m := state.Meta
+	a.hist.reset(state.Messages)
+	a.title, a.name = m.Title, m.Name
+	a.opts.Todo.Replace(m.Todo.Summary, m.Todo.Items)
+	a.state.auto, a.state.done, a.state.verbose = a.opts.Auto || m.Switches.Auto, m.Switches.Done, m.Switches.Verbose
+	if a.opts.Think == "" {
+		a.state.think = m.Think
+	}
+	a.mu.Lock()
+	a.stats.restore(m.Stats)
+	a.loaded = m.LoadedTools
+	a.mu.Unlock()
+	if m.Agent == "" {
+		return nil
+	}
+	if err := a.Switch(ctx, m.Agent, cmpOr(m.Mode, "none"), "resume"); err != nil {
+		a.Notice("resume", fmt.Sprintf("%v; agent %s goes on", err, a.profile.Agent))
+	}
+	return nil
+}
+
+// Begin leaves the current session and starts a new one in log.
+func (a *Agent) Begin(log *session.Log) error {
+	if a.opts.Log != nil {
+		if err := errors.Join(a.settle(), a.opts.Log.Close()); err != nil {
+			return err
+		}
+	}
+	a.opts.Log = log
+	a.hist.reset(nil)
+	a.title, a.name = "", ""
+	a.opts.Todo.Replace("", nil)
+	return nil
+}
+
+// SetTitle sets what the session is about.
+func (a *Agent) SetTitle(title string) error {
+	a.title = title
+	return a.saveMeta()
+}
+
+// Title returns what the session is about.
+func (a *Agent) Title() string { return a.title }
+
+// SetName gives the session a name by which it can be resumed.
+func (a *Agent) SetName(name string) error {
+	a.name = name
+	return a.saveMeta()
+}

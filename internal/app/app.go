@@ -1,0 +1,216 @@
+// Package app is the composition root: it reads the configuration, builds tools,
+// guards, providers and the agent from it, and connects them to a face. It is the
+// only package that knows all the others; it contains no behaviour of its own.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/sh"
+	"github.com/idelchi/aura/internal/todo"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// App is one running program: a session with everything around it.
+type App struct {
+	opts     Options
+	face     Face
+	workdir  string
+	env      environ
+	log      *slog.Logger
+	closeLog func() error
+
+	pipeline *lifecycle.Pipeline
+	agent    *agent.Agent
+	commands *commands.Session
+	reads    guard.Reads
+	todo     *todo.List
+
+	mu      sync.Mutex // Guards what sub-agents resolve side by side.
+	cfg     *config.Config
+	tools   map[string]tool.Tool
+	clients map[string]provider.Client
+	cache   map[[2]string]resolved
+}
+
+// Open reads the configuration and starts a session for the given face. The
+// session has said nothing yet; call Start.
+func Open(o Options, face Face) (*App, error) {
+	workdir, err := filepath.Abs(o.Homes.Workdir)
+	if err != nil {
+		return nil, fmt.Errorf("workdir: %w", err)
+	}
+	if info, err := os.Stat(workdir); err != nil {
+		return nil, fmt.Errorf("workdir: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("workdir: %s is not a directory", workdir)
+	}
+	if face.Print == nil {
+		face.Print = func(string) {}
+	}
+	a := &App{
+		opts: o, face: face, workdir: workdir, todo: &todo.List{},
+		tools: map[string]tool.Tool{}, clients: map[string]provider.Client{}, cache: map[[2]string]resolved{},
+	}
+	if a.env, err = loadEnviron(o.EnvFile, workdir); err != nil {
+		return nil, err
+	}
+	homes, err := config.FindHomes(o.Homes)
+	if err != nil {
+		return nil, err
+	}
+	if a.cfg, err = config.Load(homes); err != nil {
+		return nil, err
+	}
+	if a.log, a.closeLog, err = openLog(o.Debug, homes.Last()); err != nil {
+		return nil, err
+	}
+	approvals := &guard.Approvals{}
+	approvals.Restore(a.cfg.Approvals)
+	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell})
+	switches := &guard.ReadSwitches{}
+	a.pipeline.Bind(lifecycle.Guard, append(guard.Bindings(guard.Options{
+		Tool: a.tool, Reads: &a.reads, Approvals: approvals,
+		Rules: func(agent, mode string) guard.Rules { return a.resolved(agent, mode).rules },
+		ReadBefore: func(agent, mode string) guard.ReadBefore {
+			return switches.Apply(a.resolved(agent, mode).readBefore)
+		},
+	}), o.Watch...))
+	a.commands = &commands.Session{Reads: switches, Approvals: approvals, Store: a.store(homes)}
+	if err := a.openAgent(); err != nil {
+		return nil, errors.Join(err, a.closeLog())
+	}
+	a.wireCommands()
+	return a, nil
+}
+
+// openAgent makes the agent of the session.
+func (a *App) openAgent() error {
+	o := agent.Options{
+		Pipeline: a.pipeline, Resolve: a.resolve, Agent: a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
+		Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think, Todo: a.todo, Logger: a.log,
+		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars},
+		Observe: a.face.Observe, Ask: a.face.Ask,
+		Exists: func(name string) bool { _, ok := a.tool(name); return ok },
+		Meta:   a.completeMeta,
+	}
+	if dir, err := os.Getwd(); err == nil {
+		o.Place.LaunchDir = dir
+	}
+	if a.face.Approve != nil {
+		o.Approve = a.approve
+	}
+	if a.commands.Store != nil {
+		log, err := a.commands.Store.Create(session.Meta{Workdir: a.workdir})
+		if err != nil {
+			return err
+		}
+		o.Log = log
+	}
+	var err error
+	if a.agent, err = agent.New(o); err != nil {
+		return err
+	}
+	a.agent.SetMaxSteps(a.opts.Limits.MaxSteps)
+	return nil
+}
+
+// store is where sessions are kept: in the project's home if there is one, else in
+// the global one; nil if there is neither.
+func (a *App) store(homes config.Homes) *session.Store {
+	if home := homes.Last(); home != "" {
+		return session.Open(filepath.Join(home, "sessions"))
+	}
+	return nil
+}
+
+// openLog opens the debug log in home.
+func openLog(debug bool, home string) (*slog.Logger, func() error, error) {
+	if !debug || home == "" {
+		return slog.New(slog.DiscardHandler), func() error { return nil }, nil
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("debug log: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(home, "debug.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("debug log: %w", err)
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f.Close, nil
+}
+
+// shell runs a `bash:` term of a condition.
+func (a *App) shell(ctx context.Context, command string) bool {
+	r, err := sh.Run(ctx, sh.Command{Script: command, Dir: a.workdir, Env: a.env.list()})
+	return err == nil && r.ExitCode == 0
+}
+
+// tool finds a tool by name, whether or not a filter hides it.
+func (a *App) tool(name string) (tool.Tool, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t, ok := a.tools[name]
+	return t, ok
+}
+
+// Agent returns the agent of the session.
+func (a *App) Agent() *agent.Agent { return a.agent }
+
+// Config returns the configuration.
+func (a *App) Config() *config.Config { return a.cfg }
+
+// Commands returns what slash commands act on.
+func (a *App) Commands() *commands.Session { return a.commands }
+
+// Start begins the session, or resumes the one that key names.
+func (a *App) Start(ctx context.Context, key string) error {
+	if key != "" {
+		if err := commands.Resume(ctx, a.commands, key); err != nil {
+			return err
+		}
+	}
+	a.agent.Start(ctx, key != "")
+	return ctx.Err()
+}
+
+// Latest names the latest session of the working directory.
+func (a *App) Latest() (string, error) {
+	if a.commands.Store == nil {
+		return "", errors.New("no sessions are kept: there is neither a project home nor a global one")
+	}
+	return a.commands.Store.Latest(a.workdir)
+}
+
+// Submit processes one input of the person: a slash command, or something for the
+// model.
+func (a *App) Submit(ctx context.Context, input string) error {
+	a.agent.CountInteraction()
+	name, args, ok := commands.Parse(input)
+	if !ok {
+		_, err := a.agent.Send(ctx, agent.Input{Text: input})
+		return err
+	}
+	c, err := commands.Find(a.commands.Commands(), name)
+	if err != nil {
+		return err
+	}
+	return c.Run(ctx, a.commands, args)
+}
+
+// Close ends the session. reason is "exit", "error" or "cancelled".
+func (a *App) Close(reason string) error {
+	return errors.Join(a.agent.Close(context.Background(), reason), a.closeLog())
+}

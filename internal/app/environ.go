@@ -1,0 +1,54 @@
+package app
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idelchi/aura/internal/config"
+)
+
+// defaultEnvFile is read when no other is named; it need not exist.
+const defaultEnvFile = "secrets.env"
+
+// environ is the environment of a session: that of the process with the values of
+// the environment file over it. The process's own environment is never changed.
+type environ struct{ file map[string]string }
+
+func loadEnviron(path, workdir string) (environ, error) {
+	required := path != ""
+	if !required {
+		path = defaultEnvFile
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(workdir, path)
+	}
+	values, err := config.LoadEnvFile(path, required)
+	return environ{values}, err
+}
+
+// get looks a variable up.
+func (e environ) get(name string) string {
+	if v, ok := e.file[name]; ok {
+		return v
+	}
+	return os.Getenv(name)
+}
+
+// list is the environment for child processes.
+func (e environ) list() []string {
+	if len(e.file) == 0 {
+		return os.Environ()
+	}
+	out := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, over := e.file[name]
+		return over
+	})
+	for _, name := range slices.Sorted(maps.Keys(e.file)) {
+		out = append(out, name+"="+e.file[name])
+	}
+	return out
+}

@@ -1,0 +1,195 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/provider/anthropic"
+	"github.com/idelchi/aura/internal/provider/google"
+	"github.com/idelchi/aura/internal/provider/ollama"
+	"github.com/idelchi/aura/internal/provider/openai"
+	"github.com/idelchi/aura/internal/provider/script"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/sdk"
+)
+
+// errNoProvider says how to get a model.
+var errNoProvider = errors.New(`no model provider: choose one of
+  - set an API key: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY
+  - start a local Ollama server (found at its usual address, or through OLLAMA_HOST)
+  - describe a provider in .aura/config/providers (run "aura init" for a template)
+To see aura work without any of them, run "aura demo".`)
+
+// model decides which model an agent talks to: what the command line says, else
+// what the agent's file says, else what the environment offers. Where there is
+// none, the first call of the model says so: commands work without.
+func (a *App) model(m config.Model) (agent.Model, error) {
+	out := agent.Model{
+		Provider: m.Provider, Name: m.Name, Think: string(m.Think), Context: m.Context, Generation: m.Generation,
+	}
+	out.Generation.Context = m.Context
+	choice := a.opts.Choice
+	if choice.Provider != "" && !strings.EqualFold(choice.Provider, m.Provider) {
+		out.Provider, out.Name = choice.Provider, "" // A model of one server means nothing to another.
+	}
+	if choice.Model != "" {
+		out.Name = choice.Model
+	}
+	if a.opts.Noop {
+		out.Provider, out.Name, out.Client = "noop", "noop", script.Noop()
+		return out, nil
+	}
+	p, model, err := a.provider(out.Provider)
+	if errors.Is(err, errNoProvider) {
+		out.Provider, out.Client = "none", unavailable{err}
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Provider = p.Name
+	if out.Client, err = a.client(p); err != nil {
+		return out, err
+	}
+	if out.Name == "" {
+		out.Name, err = defaultModel(p, model, out.Client)
+	}
+	return out, err
+}
+
+// provider finds a provider by name, or one in the environment, with the model
+// that goes with it.
+func (a *App) provider(name string) (config.Provider, string, error) {
+	if name != "" {
+		p, err := a.cfg.Provider(name)
+		return p, config.DefaultModel(name), err
+	}
+	if len(a.cfg.Providers) == 1 { // The only one somebody cared to write down.
+		p := a.cfg.Providers[0]
+		return p, config.DefaultModel(p.Name), nil
+	}
+	if _, p, model, ok := config.FromEnv(a.env.get); ok {
+		return p, model, nil
+	}
+	if listening("127.0.0.1:11434") {
+		p, err := a.cfg.Provider("ollama")
+		return p, "", err
+	}
+	return config.Provider{}, "", errNoProvider
+}
+
+// listening reports whether something answers at a local address.
+func listening(address string) bool {
+	conn, err := net.DialTimeout("tcp", address, 200*time.Millisecond)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// client returns the client of a provider, made when it is first needed.
+func (a *App) client(p config.Provider) (provider.Client, error) {
+	key := strings.ToLower(p.Name)
+	if c, ok := a.clients[key]; ok {
+		return c, nil
+	}
+	p, err := p.Expand(a.env.get)
+	if err != nil {
+		return nil, err
+	}
+	o := provider.Options{
+		Name: p.Name, URL: p.URL, Token: p.Token, Timeout: p.Timeout, Headers: p.Headers, Logger: a.log,
+		Retry: provider.Retry{MaxAttempts: &p.Retry.MaxAttempts, BaseDelay: p.Retry.BaseDelay, MaxDelay: p.Retry.MaxDelay},
+	}
+	var c provider.Client
+	switch p.Type {
+	case "openai":
+		c = openai.New(o, p.API)
+	case "anthropic":
+		c = anthropic.New(o)
+	case "google":
+		c = google.New(o)
+	case "ollama":
+		keep := ""
+		if p.KeepAlive != nil {
+			keep = p.KeepAlive.String()
+		}
+		c = ollama.New(o, keep)
+	case "script":
+		if c, err = script.Load(p.Script); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("provider %s: unknown type %q", p.Name, p.Type)
+	}
+	a.clients[key] = c
+	return c, nil
+}
+
+// defaultModel chooses a model where nobody named one.
+func defaultModel(p config.Provider, usual string, c provider.Client) (string, error) {
+	if p.Type == "script" {
+		return "script", nil
+	}
+	if usual != "" {
+		return usual, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	models, err := c.Models(ctx)
+	if err != nil {
+		return "", fmt.Errorf("provider %s: no model is set, and the server could not be asked for one: %w", p.Name, err)
+	}
+	if len(models) == 0 {
+		return "", fmt.Errorf("provider %s: no model is set, and the server has none", p.Name)
+	}
+	return models[0].Name, nil
+}
+
+// Models lists the models of a provider that its filters let through; an empty
+// name means the provider of the active agent.
+func (a *App) Models(ctx context.Context, name string) (string, []sdk.ModelInfo, error) {
+	a.mu.Lock()
+	p, _, err := a.provider(name)
+	if name == "" && err == nil && a.agent != nil {
+		if active, e := a.cfg.Provider(a.agent.Profile().Model.Provider); e == nil {
+			p = active
+		}
+	}
+	var c provider.Client
+	if err == nil {
+		c, err = a.client(p)
+	}
+	a.mu.Unlock()
+	if err != nil {
+		return "", nil, err
+	}
+	models, err := c.Models(ctx)
+	if err != nil {
+		return p.Name, nil, err
+	}
+	keep := tool.Filter{Enabled: p.Models.Include, Disabled: p.Models.Exclude}
+	models = slices.DeleteFunc(models, func(m sdk.ModelInfo) bool { return !keep.Allows(m.Name) })
+	slices.SortFunc(models, func(x, y sdk.ModelInfo) int { return strings.Compare(x.Name, y.Name) })
+	return p.Name, models, nil
+}
+
+// unavailable is the client of a session that has no provider.
+type unavailable struct{ err error }
+
+func (u unavailable) Chat(context.Context, *provider.Request, func(provider.Delta)) (*provider.Response, error) {
+	return nil, u.err
+}
+func (u unavailable) Models(context.Context) ([]sdk.ModelInfo, error) { return nil, u.err }
+func (u unavailable) Model(_ context.Context, name string) sdk.ModelInfo {
+	return sdk.ModelInfo{Name: name}
+}

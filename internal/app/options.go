@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// Options is what the command line decides. The zero value runs on defaults.
+type Options struct {
+	Homes     config.HomeOptions
+	Choice    Choice
+	Limits    Limits
+	Tools     tool.Filter       // --include-tools and --exclude-tools.
+	Vars      map[string]string // --set.
+	EnvFile   string            // --env-file; empty means secrets.env, if it exists.
+	Overrides []string          // --override, as "tools.max_steps=5".
+	Noop      bool              // --dry noop: every model answers "[noop]".
+	Debug     bool              // Write a debug log.
+
+	// Watch are handlers that see every moment, for demonstrations.
+	Watch []lifecycle.Binding
+}
+
+// Choice is who works, and how.
+type Choice struct {
+	Agent    string // Empty: the default agent.
+	Mode     string // Empty: the agent's own; "none": no mode.
+	Provider string // Overrides the agent's provider.
+	Model    string // Overrides the agent's model.
+	Think    string // Overrides the agent's thinking mode.
+	System   string // Overrides the agent's system prompt, by name.
+	Auto     bool
+}
+
+// Limits bound a session; 0 takes what is configured.
+type Limits struct {
+	MaxSteps    int
+	TokenBudget int
+}
+
+// Face is how a session meets the person. All fields are optional.
+type Face struct {
+	Observe func(agent.Event)
+	Print   func(text string) // Output of commands.
+
+	// Approve and Ask put something to the person; nil means that nobody is there.
+	Approve func(context.Context, agent.Approval) agent.Decision
+	Ask     func(context.Context, tool.Question) ([]string, error)
+}

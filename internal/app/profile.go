@@ -1,0 +1,167 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/tools"
+)
+
+// resolved is what the configuration says about one agent in one mode.
+type resolved struct {
+	profile    agent.Profile
+	rules      guard.Rules
+	readBefore guard.ReadBefore
+}
+
+// resolve makes the profile of an agent in a mode. An empty agent is the default
+// one, an empty mode the agent's own, "none" no mode. It may be called by several
+// goroutines.
+func (a *App) resolve(name, mode string) (agent.Profile, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r, err := a.build(name, mode)
+	if err != nil {
+		return agent.Profile{}, err
+	}
+	a.cache[[2]string{r.profile.Agent, r.profile.Mode}] = r
+	return r.profile, nil
+}
+
+// resolved returns what was resolved last for an agent in a mode.
+func (a *App) resolved(name, mode string) resolved {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.cache[[2]string{name, mode}]
+}
+
+func (a *App) build(name, modeName string) (resolved, error) {
+	who, err := a.cfg.DefaultAgent()
+	if name != "" {
+		who, err = a.cfg.Agent(name)
+	}
+	if err != nil {
+		return resolved{}, err
+	}
+	if modeName == "" {
+		modeName = who.Mode
+	}
+	var mode *config.Mode
+	if modeName != "" && !strings.EqualFold(modeName, "none") {
+		m, err := a.cfg.Mode(modeName)
+		if err != nil {
+			return resolved{}, err
+		}
+		mode = &m
+	}
+	f, err := a.cfg.Resolve(who, mode, a.opts.Overrides)
+	if err != nil {
+		return resolved{}, err
+	}
+	model, err := a.model(who.Model)
+	if err != nil {
+		return resolved{}, fmt.Errorf("agent %s: %w", who.Name, err)
+	}
+	r := resolved{
+		rules:      guard.Rules(f.Tools.Policy).Add(guard.Rules(who.Tools.Policy)),
+		readBefore: guard.ReadBefore(f.Tools.ReadBefore),
+		profile:    agent.Profile{Agent: who.Name, Fallback: who.Fallback, Model: model},
+	}
+	layers := []tool.Filter{tool.Filter(f.Tools.Filter), a.opts.Tools, tool.Filter(who.Tools.Filter)}
+	if mode != nil {
+		r.profile.Mode = mode.Name
+		r.rules = r.rules.Add(guard.Rules(mode.Tools.Policy))
+		layers = append(layers, tool.Filter(mode.Tools.Filter))
+	}
+	r.profile.Tools = a.buildTools(f, layers)
+	if r.profile.Settings, err = a.settings(f); err != nil {
+		return resolved{}, err
+	}
+	r.profile.Prompt, err = a.prompt(who, mode, r)
+	return r, err
+}
+
+// buildTools makes the tools and returns those that the filters leave.
+func (a *App) buildTools(f config.Features, layers []tool.Filter) []tool.Tool {
+	bash := f.Tools.Bash
+	all := tools.New(tools.Options{
+		Todo: a.todo, Env: a.env.list, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
+		Bash: tools.BashLimits{
+			Timeout: bash.Timeout, MaxBytes: bash.Truncation.MaxBytes, MaxLines: bash.Truncation.MaxLines,
+			Head: bash.Truncation.Head, Tail: bash.Truncation.Tail,
+		},
+	})
+	for _, t := range all {
+		a.tools[t.Name] = t
+	}
+	return tool.Available(all, layers, f.Tools.OptIn...)
+}
+
+// settings turns features into the limits of a profile.
+func (a *App) settings(f config.Features) (agent.Settings, error) {
+	s := agent.Settings{
+		MaxSteps: f.Tools.MaxSteps, TokenBudget: f.Tools.TokenBudget, Serial: !f.Tools.Parallel,
+		ReadBefore: f.Tools.ReadBefore.Write, InputShare: f.Tools.UserInputMaxPercentage,
+		Compaction: agent.Compaction{
+			Disabled:  f.Compaction.Threshold == 0 && f.Compaction.MaxTokens == 0,
+			Threshold: float64(f.Compaction.Threshold), MaxTokens: f.Compaction.MaxTokens,
+			KeepLast: f.Compaction.KeepLastMessages, ResultLength: f.Compaction.ToolResultMaxLength,
+		},
+	}
+	if f.Tools.Mode == "percentage" {
+		s.Result.Percent = float64(f.Tools.Result.MaxPercentage)
+	} else {
+		s.Result.Tokens = f.Tools.Result.MaxTokens
+	}
+	if !f.Title.Disabled {
+		s.TitleLength = f.Title.MaxLength
+	}
+	if a.opts.Limits.TokenBudget > 0 {
+		s.TokenBudget = a.opts.Limits.TokenBudget
+	}
+	if name := f.Compaction.Prompt; name != "" {
+		p, err := a.cfg.Prompt(name)
+		if err != nil {
+			return s, err
+		}
+		s.Compaction.Prompt = p.Body
+	}
+	if name := f.Compaction.Agent; name != "" {
+		who, err := a.cfg.Agent(name)
+		if err != nil {
+			return s, err
+		}
+		m, err := a.model(who.Model)
+		if err != nil {
+			return s, err
+		}
+		s.Compaction.Model = &m
+	}
+	return s, nil
+}
+
+// prompt collects the parts of the system prompt.
+func (a *App) prompt(who config.Agent, mode *config.Mode, r resolved) (agent.Prompt, error) {
+	p := agent.Prompt{
+		Agent: who.Body, ReadBefore: agent.ReadBeforeData(r.readBefore), Policy: r.rules.String(),
+	}
+	if mode != nil {
+		p.Mode = mode.Body
+	}
+	system := who.System
+	if a.opts.Choice.System != "" {
+		system = a.opts.Choice.System
+	}
+	if system != "" {
+		named, err := a.cfg.Prompt(system)
+		if err != nil {
+			return p, err
+		}
+		p.System = named.Body
+	}
+	return p, nil
+}

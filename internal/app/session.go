@@ -1,0 +1,149 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// wireCommands connects the slash commands to the session.
+func (a *App) wireCommands() {
+	s := a.commands
+	s.Agent = a.agent
+	s.Commands = commands.Builtin
+	s.Agents = a.agents
+	s.Modes = a.modes
+	s.Tools = a.allTools
+	s.Models = a.modelChoices
+	s.Print = a.face.Print
+	s.Submit = a.Submit
+	s.Reload = a.reload
+	s.SetModel = a.setModel
+	s.Shell = a.shell
+	s.Restore = a.restore
+}
+
+// agents lists the agents a person can choose.
+func (a *App) agents() []commands.Choice {
+	var list []commands.Choice
+	for _, x := range a.cfg.Agents {
+		if !x.Hide {
+			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Agent})
+		}
+	}
+	return list
+}
+
+// modes lists the modes a person can choose.
+func (a *App) modes() []commands.Choice {
+	var list []commands.Choice
+	for _, x := range a.cfg.Modes {
+		if !x.Hide {
+			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Mode})
+		}
+	}
+	return list
+}
+
+// allTools lists every tool by name.
+func (a *App) allTools() []tool.Tool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := make([]tool.Tool, 0, len(a.tools))
+	for _, t := range a.tools {
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(x, y tool.Tool) int { return strings.Compare(x.Name, y.Name) })
+	return list
+}
+
+func (a *App) modelChoices(ctx context.Context) ([]commands.Choice, error) {
+	_, models, err := a.Models(ctx, "")
+	var list []commands.Choice
+	for _, m := range models {
+		list = append(list, commands.Choice{Name: m.Name, Description: m.Family, Active: m.Name == a.agent.Profile().Model.Name})
+	}
+	return list, err
+}
+
+// setModel overrides the model of every agent from now on.
+func (a *App) setModel(name string) error {
+	old := a.opts.Choice.Model
+	a.opts.Choice.Model = name
+	if err := a.agent.Reload(); err != nil {
+		a.opts.Choice.Model = old
+		return err
+	}
+	return nil
+}
+
+// reload reads the configuration anew. If it is wrong, the old one stays in force.
+func (a *App) reload(context.Context) error {
+	homes, err := config.FindHomes(a.opts.Homes)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(homes)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	oldCfg, oldClients := a.cfg, a.clients
+	a.cfg, a.clients = cfg, map[string]provider.Client{}
+	a.mu.Unlock()
+	if err := a.agent.Reload(); err != nil {
+		a.mu.Lock()
+		a.cfg, a.clients = oldCfg, oldClients
+		a.mu.Unlock()
+		return err
+	}
+	a.commands.Approvals.Restore(cfg.Approvals)
+	return nil
+}
+
+// restore takes over what the guards knew in a session that is resumed. Files that
+// changed since count as not read.
+func (a *App) restore(m session.Meta) {
+	a.reads.Restore(m.FilesRead, m.Stats.StartTime.Add(m.Stats.Duration))
+	a.commands.Approvals.Allow(m.Approvals...)
+	a.commands.Reads.Write, a.commands.Reads.Delete = m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete
+}
+
+// completeMeta adds what the guards know to what is saved about the session.
+func (a *App) completeMeta(m *session.Meta) {
+	m.FilesRead = a.reads.Files()
+	m.Approvals = a.commands.Approvals.Session()
+	m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete = a.commands.Reads.Write, a.commands.Reads.Delete
+}
+
+// approve puts a call to the person and remembers the decision for as long as
+// they say.
+func (a *App) approve(ctx context.Context, q agent.Approval) agent.Decision {
+	d := a.face.Approve(ctx, q)
+	if !d.Allow || d.Pattern == "" {
+		return d
+	}
+	home := ""
+	switch d.Remember {
+	case agent.ForSession:
+		a.commands.Approvals.Allow(d.Pattern)
+	case agent.ForProject:
+		home = a.cfg.Homes.Last()
+	case agent.ForAlways:
+		home = a.cfg.Homes.Global
+	}
+	if home != "" {
+		if err := a.commands.Approvals.Save(filepath.Join(home, "config", "rules", "approvals.yaml"), d.Pattern); err != nil {
+			a.agent.Notice("approvals", err.Error())
+		}
+	}
+	return d
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/app"
+	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/plain"
+)
+
+// chat holds a conversation line by line until the person ends it.
+func (e *env) chat(ctx context.Context) error {
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
+	printer := plain.NewPrinter(plain.PrinterOptions{Out: e.out, Err: e.err, Verbose: e.flags.verbose})
+	var a *app.App
+	editor := plain.NewEditor(e.in, e.out, plain.EditorOptions{
+		History:  e.historyFile(),
+		Complete: func(line string, pos int) []string { return complete(a, line[:pos]) },
+	})
+	defer editor.Close()
+	interrupts := plain.Interrupts(ctx, quit, func() { fmt.Fprintln(e.err, "(press Ctrl+C again to quit)") })
+	defer interrupts.Stop()
+
+	face := app.Face{Observe: printer.Observe, Print: printer.Print}
+	if editor.Interactive() {
+		e.ask(&face, editor, printer, interrupts.Press)
+	}
+	a, err := app.Open(e.flags.options(), face)
+	if err != nil {
+		return err
+	}
+	if err := e.begin(ctx, a, editor.Interactive()); err != nil {
+		return errors.Join(err, a.Close("error"))
+	}
+	err = e.converse(ctx, a, editor, printer, interrupts)
+	printer.Finish(plain.Outcome{})
+	return errors.Join(err, a.Close("exit"))
+}
+
+// begin starts or resumes the session and greets the person.
+func (e *env) begin(ctx context.Context, a *app.App, greet bool) error {
+	key, err := e.sessionKey(a)
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx, key); err != nil {
+		return err
+	}
+	if greet {
+		p := a.Agent().Profile()
+		fmt.Fprintf(e.err, "aura %s · agent %s · %s (%s) · /help for commands, Ctrl+D to leave\n", version, p.Agent, p.Model.Name, p.Model.Provider)
+	}
+	return nil
+}
+
+// converse is the loop of the line mode. Errors of a turn are shown and the
+// conversation goes on; without a terminal they make the exit code 1.
+func (e *env) converse(ctx context.Context, a *app.App, editor *plain.Editor, printer *plain.Printer, interrupts *plain.Interrupter) error {
+	failed := false
+	for {
+		line, err := editor.ReadLine(ctx, prompt(a))
+		switch {
+		case errors.Is(err, plain.ErrInterrupt):
+			interrupts.Press()
+			continue
+		case errors.Is(err, io.EOF), ctx.Err() != nil:
+			if failed && !editor.Interactive() {
+				return codeError(exitError)
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+		interrupts.Typed()
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		turn, end := interrupts.Turn(ctx)
+		err = a.Submit(turn, line)
+		printer.SetVerbose(e.flags.verbose || a.Agent().Verbose())
+		cancelled := plain.Interrupted(turn)
+		end()
+		switch {
+		case errors.Is(err, commands.ErrExit):
+			return nil
+		case cancelled:
+			printer.Observe(agent.Event{Kind: agent.Noticed, Text: "interrupted"})
+		case err != nil:
+			failed = true
+			printer.Observe(agent.Event{Kind: agent.Noticed, Text: "error: " + err.Error()})
+		}
+	}
+}
+
+// prompt shows who is listening.
+func prompt(a *app.App) string {
+	p := a.Agent().Profile()
+	text := p.Agent
+	if p.Mode != "" {
+		text += ":" + p.Mode
+	}
+	return text + "> "
+}
+
+// attend lets a run put questions to a person at the terminal.
+func (e *env) attend(face *app.Face, out plain.Output) {
+	printer, _ := out.(*plain.Printer)
+	editor := plain.NewEditor(e.in, e.err, plain.EditorOptions{})
+	e.ask(face, editor, printer, nil)
+}
+
+// ask connects the questions of a session to an editor.
+func (e *env) ask(face *app.Face, editor *plain.Editor, printer *plain.Printer, interrupt func()) {
+	o := plain.AskerOptions{
+		Editor: editor, Out: e.err, Workdir: e.flags.workdir, Suggest: guard.Suggest,
+		Colour: plain.Colour(e.err, os.Getenv), Interrupt: interrupt,
+	}
+	if printer != nil {
+		o.Pause = printer.Pause
+	}
+	asker := plain.NewAsker(o)
+	face.Approve = func(ctx context.Context, q agent.Approval) agent.Decision {
+		d := asker.Approve(ctx, q)
+		return agent.Decision{Allow: d.Allow, Reason: d.Reason, Remember: agent.Remember(d.Remember), Pattern: d.Pattern}
+	}
+	face.Ask = asker.Ask
+}
+
+// historyFile is where typed lines are remembered; empty for nowhere.
+func (e *env) historyFile() string {
+	if e.flags.homeSet {
+		if e.flags.home == "" {
+			return ""
+		}
+		return filepath.Join(e.flags.home, "history")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".aura", "history")
+}
+
+// complete proposes slash commands and their names, and files for everything else.
+func complete(a *app.App, before string) []string {
+	if a == nil {
+		return nil
+	}
+	word := before[strings.LastIndexAny(before, " \t")+1:]
+	if strings.HasPrefix(before, "/") && word == before {
+		var out []string
+		for _, c := range a.Commands().Commands() {
+			if strings.HasPrefix("/"+c.Name, word) {
+				out = append(out, "/"+c.Name)
+			}
+		}
+		return out
+	}
+	name, _, _ := commands.Parse(before)
+	var choices []commands.Choice
+	switch name {
+	case "agent":
+		choices = a.Commands().Agents()
+	case "mode":
+		choices = a.Commands().Modes()
+	default:
+		return files(a.Agent().Snapshot().Workdir, word)
+	}
+	var out []string
+	for _, c := range choices {
+		if strings.HasPrefix(strings.ToLower(c.Name), strings.ToLower(word)) {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+// files lists the paths below dir that begin with word.
+func files(dir, word string) []string {
+	matches, err := filepath.Glob(filepath.Join(dir, strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(word)) + "*")
+	if err != nil || word == "" {
+		return nil
+	}
+	var out []string
+	for _, m := range matches {
+		rel, err := filepath.Rel(dir, m)
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(m); err == nil && info.IsDir() {
+			rel += "/"
+		}
+		out = append(out, rel)
+	}
+	return out
+}

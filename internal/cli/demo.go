@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idelchi/aura/internal/app"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/sdk"
+)
+
+//go:embed demo
+var demoFiles embed.FS
+
+// demoPrompt is what the demonstration asks.
+const demoPrompt = "The test in test.sh fails. Find out why and fix it."
+
+func newDemo(e *env) *cobra.Command {
+	var keep bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "See aura work in a temporary project, without key or network",
+		Long: `Lets a scripted model fix a bug in a small temporary project. Everything but the
+model is real: the loop, the tools, the files, the shell. The dim lines show the
+moments of the lifecycle, at which hooks, plugins and extensions can step in.`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), keep) },
+	}
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the project afterwards")
+	return cmd
+}
+
+func (e *env) demo(ctx context.Context, keep bool) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.MkdirTemp("", "aura-demo-")
+	if err != nil {
+		return err
+	}
+	if keep {
+		defer fmt.Fprintf(e.err, "the project is in %s\n", dir)
+	} else {
+		defer os.RemoveAll(dir)
+	}
+	home, err := layOutDemo(dir)
+	if err != nil {
+		return err
+	}
+	printer := plain.NewPrinter(plain.PrinterOptions{Out: e.out, Err: e.err, Verbose: true})
+	none := ""
+	a, err := app.Open(app.Options{
+		Homes: config.HomeOptions{Home: &none, Config: []string{home}, Workdir: dir},
+		Watch: narrate(printer.Note),
+	}, app.Face{Observe: printer.Observe, Print: printer.Print})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.err, "> %s\n", demoPrompt)
+	if err = a.Start(ctx, ""); err == nil {
+		err = a.Submit(ctx, demoPrompt)
+	}
+	err = errors.Join(err, a.Close("exit"), printer.Finish(plain.Outcome{}))
+	if err == nil {
+		stats := a.Agent().Snapshot().Stats
+		fmt.Fprintf(e.err, "\n%d model calls, %d tool calls, %d of them failed on purpose. Next: aura init, or aura --help.\n",
+			stats.Iterations, stats.ToolCalls, stats.ToolErrors)
+	}
+	return err
+}
+
+// layOutDemo writes the project and its configuration.
+func layOutDemo(dir string) (home string, err error) {
+	home = filepath.Join(dir, config.Dir)
+	files := map[string]string{
+		"demo/greet.sh": filepath.Join(dir, "greet.sh"), "demo/test.sh": filepath.Join(dir, "test.sh"),
+		"demo/script.yaml": filepath.Join(home, "script.yaml"),
+	}
+	provider := filepath.Join(home, "config", "providers", "demo.yaml")
+	if err := os.MkdirAll(filepath.Dir(provider), 0o755); err != nil {
+		return "", err
+	}
+	for from, to := range files {
+		src, err := demoFiles.ReadFile(from)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(to, src, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return home, os.WriteFile(provider, []byte("demo: {type: script, script: ../../script.yaml}\n"), 0o644)
+}
+
+// narrate shows every moment of the lifecycle as it passes.
+func narrate(note func(string)) []lifecycle.Binding {
+	var list []lifecycle.Binding
+	for _, row := range lifecycle.Moments() {
+		if row.Moment == lifecycle.StreamChunk || row.Moment == lifecycle.TransformMessages {
+			continue // Too many to be read.
+		}
+		list = append(list, lifecycle.Binding{
+			Source: lifecycle.Source{Kind: lifecycle.Guard, Name: "demo"}, Moment: row.Moment,
+			Handler: lifecycle.HandlerFunc(func(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
+				detail := ""
+				switch d := ev.Data.(type) {
+				case *sdk.BeforeToolContext:
+					detail = " " + d.ToolName
+				case *sdk.AfterToolContext:
+					detail = " " + d.ToolName
+				}
+				note("  · " + string(ev.Moment) + detail)
+				return lifecycle.Reply{}, nil
+			}),
+		})
+	}
+	return list
+}

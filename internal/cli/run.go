@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idelchi/aura/internal/app"
+	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/plain"
+)
+
+// runFlags are the flags of `aura run`.
+type runFlags struct {
+	output  string
+	timeout time.Duration
+}
+
+func newRun(e *env) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [PROMPT...]",
+		Short: "Work through prompts and exit",
+		Long: `Each argument is one turn of the conversation; slash commands are allowed. Without
+arguments, or for the argument "-", the prompt is read from standard input.
+
+The answer goes to standard output, everything else to standard error. The exit
+code is 0 if every turn went well, 1 if not, 2 for a wrong command line.`,
+		Example: `  aura run "what does this repository do?"
+  aura run "/auto on" "write the tests" "make them pass"
+  git diff | aura run
+  aura run --output json "list the open TODOs"`,
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), f, args) },
+	}
+	cmd.Flags().StringVar(&f.output, "output", "text", "text, json or stream-json")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this time, for example 10m")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(plain.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
+	out, err := plain.NewOutput(f.output, plain.PrinterOptions{Out: e.out, Err: e.err, Verbose: e.flags.verbose})
+	if err != nil {
+		return &usageError{fmt.Errorf("--%w", err)}
+	}
+	if prompts, err = e.prompts(prompts); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (--timeout)", f.timeout))
+		defer cancel()
+	}
+	face := app.Face{Observe: out.Observe, Print: func(text string) { e.print(out, text) }}
+	if plain.IsTerminal(e.in) && plain.IsTerminal(e.err) {
+		e.attend(&face, out)
+	}
+	a, err := app.Open(e.flags.options(), face)
+	if err != nil {
+		return err
+	}
+	if e.flags.dry == "render" {
+		defer a.Close("exit")
+		return e.render(a, prompts)
+	}
+	err = e.play(ctx, a, prompts)
+	if cause := context.Cause(ctx); err != nil && cause != nil && ctx.Err() != nil {
+		err = cause
+	}
+	reason := "exit"
+	switch {
+	case errors.Is(err, context.Canceled):
+		reason = "cancelled"
+	case err != nil:
+		reason = "error"
+	}
+	snap := plain.Outcome{Agent: a.Agent().Profile().Agent, Model: a.Agent().Profile().Model.Name, Err: err}
+	if log := a.Agent().Log(); log != nil {
+		snap.SessionID = log.ID()
+	}
+	err = errors.Join(a.Close(reason), out.Finish(snap))
+	switch {
+	case err != nil:
+		return err
+	case reason == "cancelled":
+		return codeError(exitInterrupt)
+	case snap.Err != nil:
+		return codeError(exitError)
+	}
+	return nil
+}
+
+// prompts are the turns of a run; "-" and no prompt at all mean standard input.
+func (e *env) prompts(args []string) ([]string, error) {
+	if len(args) == 0 {
+		if plain.IsTerminal(e.in) {
+			return nil, &usageError{errors.New(`no prompt: give one as an argument or on standard input`)}
+		}
+		args = []string{"-"}
+	}
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = arg
+		if arg == "-" {
+			text, err := io.ReadAll(e.in)
+			if err != nil {
+				return nil, fmt.Errorf("standard input: %w", err)
+			}
+			out[i] = strings.TrimSpace(string(text))
+		}
+		if strings.TrimSpace(out[i]) == "" {
+			return nil, &usageError{errors.New("the prompt is empty")}
+		}
+	}
+	return out, nil
+}
+
+// play runs the turns one after another. A command that fails is reported and the
+// rest goes on; when the model fails, nothing more can be done.
+func (e *env) play(ctx context.Context, a *app.App, prompts []string) error {
+	key, err := e.sessionKey(a)
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx, key); err != nil {
+		return err
+	}
+	var failed []error
+	for _, p := range prompts {
+		err := a.Submit(ctx, p)
+		if errors.Is(err, commands.ErrExit) {
+			break
+		}
+		if err == nil {
+			continue
+		}
+		failed = append(failed, err)
+		if _, _, command := commands.Parse(p); !command || ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// sessionKey is the session that --resume or --continue asks for; empty for a new one.
+func (e *env) sessionKey(a *app.App) (string, error) {
+	if e.flags.latest {
+		return a.Latest()
+	}
+	return e.flags.resume, nil
+}
+
+// render prints what a model would get, without calling one.
+func (e *env) render(a *app.App, prompts []string) error {
+	system, err := a.Agent().SystemPrompt()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.out, "%s\n", system)
+	for _, p := range prompts {
+		fmt.Fprintf(e.out, "\n[user] %s\n", p)
+	}
+	return nil
+}
+
+// print shows the output of a command: where the answer goes, unless that is for
+// programs.
+func (e *env) print(out plain.Output, text string) {
+	p, ok := out.(*plain.Printer)
+	if !ok {
+		fmt.Fprintln(e.err, text)
+		return
+	}
+	p.Print(text)
+}

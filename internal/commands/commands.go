@@ -1,0 +1,100 @@
+// Package commands holds the built-in slash commands, one file each, and finds
+// the command that a line of input calls. It owns no state: a command acts on the
+// session it is given.
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// ErrExit is returned by the command that ends the session.
+var ErrExit = errors.New("exit")
+
+// Command is one slash command.
+type Command struct {
+	Name        string   // Without the slash, lower case.
+	Group       string   // Heading in /help; empty for commands of extensions.
+	Description string   // One line.
+	Hints       []string // Labels of the arguments.
+	Details     string   // More text for /help with the command's name.
+	Source      string   // "" for built-in commands, else who added it.
+
+	// Run executes the command; args is the raw text after its name.
+	Run func(ctx context.Context, s *Session, args string) error
+}
+
+// Session is what commands act on.
+type Session struct {
+	Agent     *agent.Agent
+	Store     *session.Store
+	Reads     *guard.ReadSwitches
+	Approvals *guard.Approvals
+
+	Commands func() []Command // All commands, those of extensions included.
+	Agents   func() []Choice  // Agents a person can choose.
+	Modes    func() []Choice
+	Tools    func() []tool.Tool // Every tool there is, before filters.
+	Models   func(ctx context.Context) ([]Choice, error)
+
+	Print    func(text string)                             // Shows text to the person.
+	Submit   func(ctx context.Context, input string) error // Processes input as if it had been typed.
+	Reload   func(ctx context.Context) error               // Reads the configuration anew.
+	SetModel func(name string) error                       // Overrides the model of the profile.
+	Shell    func(ctx context.Context, command string) bool
+
+	// Restore takes over what a resumed session knows beyond the agent: approvals,
+	// files read, read-before switches. It is called before the agent resumes; nil
+	// restores nothing.
+	Restore func(session.Meta)
+}
+
+// Choice is one thing a person can pick from a list.
+type Choice struct {
+	Name        string
+	Description string
+	Active      bool
+}
+
+// Parse splits a line of input into the command it calls and its raw arguments.
+// ok is false for input that is not a command.
+func Parse(line string) (name, args string, ok bool) {
+	line = strings.TrimSpace(line)
+	if len(line) < 2 || line[0] != '/' || line[1] == '/' || line[1] == ' ' {
+		return "", "", false
+	}
+	name, args, _ = strings.Cut(line[1:], " ")
+	if i := strings.IndexAny(name, "\t\n"); i >= 0 {
+		name, args = line[1:1+i], line[1+i+1:]
+	}
+	if strings.Contains(name, "/") { // A path, not a command.
+		return "", "", false
+	}
+	return strings.ToLower(name), strings.TrimSpace(args), true
+}
+
+// Find returns the first command of that name. Names are not case-sensitive.
+func Find(list []Command, name string) (Command, error) {
+	i := slices.IndexFunc(list, func(c Command) bool { return strings.EqualFold(c.Name, name) })
+	if i < 0 {
+		names := make([]string, len(list))
+		for i := range list {
+			names[i] = list[i].Name
+		}
+		hint := ""
+		if near := config.Closest(name, names); near != "" {
+			hint = fmt.Sprintf(", did you mean /%s?", near)
+		}
+		return Command{}, fmt.Errorf("unknown command: /%s (try /help)%s", name, hint)
+	}
+	return list[i], nil
+}

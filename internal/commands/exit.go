@@ -1,0 +1,5 @@
+package commands
+
+import "context"
+
+func exit(context.Context, *Session) error { return ErrExit }

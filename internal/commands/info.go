@@ -1,0 +1,77 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/sdk"
+)
+
+func info(_ context.Context, s *Session) error {
+	c := s.Agent.Snapshot()
+	reads := s.Reads.Apply(guard.ReadBefore(s.Agent.Profile().Prompt.ReadBefore))
+	rows := [][]string{
+		{"agent", c.Agent},
+		{"mode", orNone(c.Mode)},
+		{"provider", orNone(c.Provider)},
+		{"model", modelLine(c.ModelInfo)},
+		{"think", c.ThinkMode},
+		{"context", contextLine(c.Tokens)},
+		{"workdir", c.Workdir},
+		{"session", sessionLine(s, c)},
+		{"title", orNone(c.SessionTitle)},
+		{"messages", fmt.Sprint(c.MessageCount)},
+		{"todos", fmt.Sprintf("%d pending, %d in progress, %d in all", c.TodoPending, c.TodoInProgress, c.TodoTotal)},
+		{"inputs", fmt.Sprintf("%d, %d of them turns, %d model calls (at most %d per turn)", c.Stats.Interactions, c.Stats.Turns, c.Stats.Iterations, c.MaxSteps)},
+		{"tool calls", toolCallsLine(c.Stats)},
+		{"tokens", fmt.Sprintf("%d in, %d out", c.Stats.TokensIn, c.Stats.TokensOut)},
+		{"compactions", fmt.Sprint(c.Stats.Compactions)},
+		{"duration", c.Stats.Duration.Round(time.Second).String()},
+		{"auto", onOff(c.Auto)},
+		{"done", onOff(c.DoneActive)},
+		{"verbose", onOff(c.Features.ShowThinking)},
+		{"sandbox", onOff(c.Features.Sandbox)},
+		{"read before", fmt.Sprintf("write %s, delete %s", onOff(reads.Write), onOff(reads.Delete))},
+	}
+	s.Print(columns("", rows))
+	return nil
+}
+
+func modelLine(m sdk.ModelInfo) string {
+	line := orNone(m.Name)
+	if len(m.Capabilities) > 0 {
+		line += " (" + strings.Join(m.Capabilities, ", ") + ")"
+	}
+	return line
+}
+
+func sessionLine(s *Session, c sdk.Context) string {
+	log := s.Agent.Log()
+	if log == nil {
+		return "none: nothing is kept"
+	}
+	line := c.SessionID
+	if name := log.Meta().Name; name != "" {
+		line += ", named " + name
+	}
+	if !log.Saved() {
+		line += " (not on disk yet)"
+	}
+	return line
+}
+
+func toolCallsLine(stats sdk.Stats) string {
+	line := fmt.Sprintf("%d, %d failed", stats.ToolCalls, stats.ToolErrors)
+	const most = 5
+	var top []string
+	for _, t := range stats.TopTools[:min(most, len(stats.TopTools))] {
+		top = append(top, fmt.Sprintf("%s %d", t.Name, t.Count))
+	}
+	if len(top) > 0 {
+		line += " (" + strings.Join(top, ", ") + ")"
+	}
+	return line
+}

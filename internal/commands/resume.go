@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+const resumeDetails = `The session is named by its ID, its name, or the beginning of either. Agent,
+mode, switches, todo list and conversation are as they were.`
+
+func resume(ctx context.Context, s *Session, args string) error {
+	if args == "" {
+		return printSessions(s, false)
+	}
+	if s.Store == nil {
+		return errNoStore
+	}
+	id, err := s.Store.Find(args)
+	if err != nil {
+		return err
+	}
+	if log := s.Agent.Log(); log != nil && log.ID() == id {
+		return fmt.Errorf("session %s is the current one", shortID(id))
+	}
+	return enter(ctx, s, id, "resumed")
+}
+
+// Resume makes the agent continue the session that key names, as Store.Resume
+// understands it, and shows what the person must know about the state it is in.
+// The handlers are not told; that is Agent.Start.
+func Resume(ctx context.Context, s *Session, key string) error {
+	return take(ctx, s, key, func() {})
+}
+
+// take is Resume with something to do between opening the new session and leaving
+// the old one.
+func take(ctx context.Context, s *Session, key string, leave func()) error {
+	if s.Store == nil {
+		return errNoStore
+	}
+	log, state, notices, err := s.Store.Resume(key)
+	if err != nil {
+		return err
+	}
+	leave()
+	for _, n := range notices {
+		s.Print(n)
+	}
+	if s.Restore != nil {
+		s.Restore(state.Meta)
+	}
+	if err := s.Agent.Resume(ctx, log, state); err != nil {
+		if s.Agent.Log() != log { // It stayed with the old one.
+			err = errors.Join(err, log.Close())
+		}
+		return err
+	}
+	return nil
+}
+
+// enter leaves the current session for another one.
+func enter(ctx context.Context, s *Session, id, how string) error {
+	if err := take(ctx, s, id, func() { s.Agent.Leave(ctx) }); err != nil {
+		return err
+	}
+	s.Agent.Start(ctx, true)
+	snap := s.Agent.Snapshot()
+	s.Print(fmt.Sprintf("%s %s: %s (%d messages, agent %s)", how, snap.SessionID, orNone(clip(snap.SessionTitle, 60)), snap.MessageCount, snap.Agent))
+	return nil
+}

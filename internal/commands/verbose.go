@@ -1,0 +1,7 @@
+package commands
+
+import "context"
+
+func verbose(_ context.Context, s *Session, args string) error {
+	return toggle(s, "verbose", args, s.Agent.Verbose(), s.Agent.SetVerbose)
+}

@@ -1,0 +1,230 @@
+package config_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/idelchi/aura/internal/config"
+)
+
+// HO-49: the file's part; which file is read is the command line's.
+func TestLoadEnvFile(t *testing.T) {
+	const src = "\ufeff# comment\r\n\nA=1\n  export B = two words # note\nC='$x #\\n'\nD=\"a\\tb\\n\\\"c\\\" \\$D \\q\" # note\nE=\nF=#no comment\nG=\"line one\nline two\"\nH=x=y\nexport=3\nA=last\nI='tail'"
+	want := map[string]string{
+		"A": "last", "B": "two words", "C": `$x #\n`, "D": "a\tb\n\"c\" $D \\q", "E": "", "F": "#no comment",
+		"G": "line one\nline two", "H": "x=y", "export": "3", "I": "tail",
+	}
+	dir := tree(t, map[string]string{"ok.env": src, "bad.env": "A=1\nnothing\n1X=secret\nB=\"secret\nC='a' secret\nD=\"a\nb\"\n\n=x\nE=a\x00b\n"})
+	got, err := config.LoadEnvFile(filepath.Join(dir, "ok.env"), true)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
+
+	bad := filepath.Join(dir, "bad.env")
+	_, err = config.LoadEnvFile(bad, false)
+	wantErr := strings.ReplaceAll(`F:2: not KEY=value
+F:3: bad variable name (letters, digits and _ only)
+F:4: B: text after the closing quote
+F:5: C: text after the closing quote
+F:9: bad variable name (letters, digits and _ only)
+F:10: E: value has a NUL byte`, "F:", bad+":")
+	if fmt.Sprint(err) != wantErr || strings.Contains(fmt.Sprint(err), "secret") {
+		t.Errorf("got\n%v\nwant\n%s", err, wantErr)
+	}
+	if err := os.WriteFile(bad, []byte("A='open\nB=2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = config.LoadEnvFile(bad, true); fmt.Sprint(err) != bad+":1: A: quote is not closed" {
+		t.Errorf("got %v", err)
+	}
+
+	none := filepath.Join(dir, "none.env")
+	if got, err := config.LoadEnvFile(none, false); got != nil || err != nil {
+		t.Errorf("missing: %v, %v", got, err)
+	}
+	if _, err := config.LoadEnvFile(none, true); err == nil || !strings.HasPrefix(err.Error(), none+": ") {
+		t.Errorf("missing but required: %v", err)
+	}
+	if _, err := config.LoadEnvFile(dir, false); err == nil {
+		t.Error("directory: no error")
+	}
+}
+
+func FuzzEnvFile(f *testing.F) {
+	for _, s := range []string{"A=1", "export A='b\nc' # d", "A=\"\\", "=\n=", "A='", "# x\n\nB=2 #"} {
+		f.Add(s)
+	}
+	path := filepath.Join(f.TempDir(), "f.env")
+	f.Fuzz(func(t *testing.T, src string) {
+		if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		vars, err := config.LoadEnvFile(path, true)
+		if err != nil {
+			return
+		}
+		// Written back in double quotes, everything reads the same.
+		var b strings.Builder
+		for key, value := range vars {
+			value = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", `\r`).Replace(value)
+			fmt.Fprintf(&b, "%s=\"%s\"\n", key, value)
+		}
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := config.LoadEnvFile(path, true); err != nil || !reflect.DeepEqual(again, vars) {
+			t.Fatalf("%q: %q, %v", vars, again, err)
+		}
+	})
+}
+
+func getenv(vars map[string]string) func(string) string {
+	return func(name string) string { return vars[name] }
+}
+
+func TestFromEnv(t *testing.T) {
+	for _, tt := range []struct {
+		env                   map[string]string
+		name, typ, url, token string
+		hasModel              bool
+	}{
+		{nil, "", "", "", "", false},
+		{map[string]string{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "o"}, "anthropic", "anthropic", "", "k", true},
+		{map[string]string{"OPENAI_API_KEY": "o$x", "GEMINI_API_KEY": "g"}, "openai", "openai", "", "o$x", true},
+		{map[string]string{"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://x/v1"}, "openai", "openai", "http://x/v1", "o", true},
+		{map[string]string{"GOOGLE_API_KEY": "g", "OPENROUTER_API_KEY": "r"}, "google", "google", "", "g", true},
+		{map[string]string{"GOOGLE_API_KEY": "g", "GEMINI_API_KEY": "first"}, "google", "google", "", "first", true},
+		{map[string]string{"OPENROUTER_API_KEY": "r", "OLLAMA_HOST": "h"}, "openrouter", "openai", "https://openrouter.ai/api/v1", "r", true},
+		{map[string]string{"AURA_PROVIDERS_GOOGLE_TOKEN": "t"}, "google", "google", "", "t", true},
+		{map[string]string{"OLLAMA_HOST": "0.0.0.0"}, "ollama", "ollama", "http://127.0.0.1:11434", "", true},
+		{map[string]string{"OLLAMA_HOST": "box:1234"}, "ollama", "ollama", "http://box:1234", "", true},
+		{map[string]string{"OLLAMA_HOST": "https://box/"}, "ollama", "ollama", "https://box", "", true},
+		{map[string]string{"OLLAMA_HOST": "http://[::1]:99"}, "ollama", "ollama", "http://[::1]:99", "", true},
+	} {
+		name, p, model, ok := config.FromEnv(getenv(tt.env))
+		if ok != (tt.name != "") || name != tt.name || (model != "") != tt.hasModel {
+			t.Errorf("%v: %s %s %v", tt.env, name, model, ok)
+			continue
+		}
+		if !ok {
+			continue
+		}
+		p, err := p.Expand(getenv(tt.env))
+		if err != nil || p.Type != tt.typ || p.URL != tt.url || p.Token != tt.token || p.Timeout == 0 {
+			t.Errorf("%v: %+v, %v", tt.env, p, err)
+		}
+		if config.DefaultModel(strings.ToUpper(name)) != model {
+			t.Errorf("default model of %s", name)
+		}
+	}
+}
+
+func TestProviderExpand(t *testing.T) {
+	home := tree(t, map[string]string{"config/providers/p.yaml": `a:
+  type: openai
+  url: http://${HOST}:1/v1
+  token: pre-$KEY-${KEY}$$-$1
+  headers: {X-Key: $KEY}
+  keep_alive: -1
+b: {type: openai, url: "http://x", token: $NONE}
+my-own: {type: anthropic}
+local: {type: openai, url: "http://x"}
+`})
+	c := load(t, config.Homes{Global: home})
+	env := map[string]string{"HOST": "h", "KEY": "k", "OPENAI_API_KEY": "leak", "ANTHROPIC_API_KEY": "ant"}
+	expand := func(name string) (config.Provider, error) {
+		p, err := c.Provider(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Expand(getenv(env))
+	}
+	if p, err := expand("a"); err != nil || p.URL != "http://h:1/v1" || p.Token != "pre-k-k$-$1" || p.Headers["X-Key"] != "k" || *p.KeepAlive >= 0 {
+		t.Errorf("a: %+v, %v", p, err)
+	}
+	if _, err := expand("b"); fmt.Sprint(err) != filepath.Join(home, "config", "providers", "p.yaml")+":7: b.token: $NONE is not set" {
+		t.Errorf("b: %v", err)
+	}
+	if p, err := expand("my-own"); err != nil || p.Token != "ant" {
+		t.Errorf("my-own: %+v, %v", p, err)
+	}
+	if p, err := expand("local"); err != nil || p.Token != "" {
+		t.Errorf("a key went to a foreign server: %+v, %v", p, err)
+	}
+	env["AURA_PROVIDERS_B_TOKEN"], env["AURA_PROVIDERS_MY_OWN_TOKEN"] = "own$x", "own"
+	if p, err := expand("b"); err != nil || p.Token != "own$x" {
+		t.Errorf("b: %+v, %v", p, err)
+	}
+	if p, err := expand("my-own"); err != nil || p.Token != "own" {
+		t.Errorf("my-own: %+v, %v", p, err)
+	}
+	if p, _ := c.Provider("a"); p.Headers["X-Key"] != "$KEY" || strings.Contains(p.String(), "KEY") {
+		t.Errorf("the configuration was changed: %v", p)
+	}
+}
+
+func TestClosest(t *testing.T) {
+	list := []string{"max_steps", "mode", "Model", "compaction", "tools"}
+	for name, want := range map[string]string{
+		"max_stepz": "max_steps", "MAX_STEPS": "max_steps", "max_setps": "max_steps", "mdoe": "mode", "model": "Model",
+		"comp": "compaction", "tool": "tools", "zzz": "", "": "", "x": "", "modx": "mode", strings.Repeat("m", 1000): "", "tö": "",
+	} {
+		if got := config.Closest(name, list); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// HO-03
+func TestFindHomes(t *testing.T) {
+	base := tree(t, map[string]string{
+		"home/.aura/config/x": "", "home/repo/.git/HEAD": "", "home/repo/.aura/x": "", "home/repo/a/b/x": "", "home/repo/own/.aura/x": "",
+		"home/plain/.aura/x": "", "home/plain/sub/x": "", "home/tree/.git": "gitdir: x", "home/tree/sub/x": "", "extra/x": "",
+	})
+	base, err := filepath.EvalSymlinks(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(path string) string { return filepath.Join(base, filepath.FromSlash(path)) }
+	home := at("home")
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	empty, other := "", "g"
+	global := at("home/.aura")
+	for _, tt := range []struct {
+		name string
+		in   config.HomeOptions
+		want config.Homes
+		err  string
+	}{
+		{"in the working directory", config.HomeOptions{Workdir: at("home/repo/own")}, config.Homes{Global: global, Projects: []string{at("home/repo/own/.aura")}}, ""},
+		{"in a parent up to the git root", config.HomeOptions{Workdir: at("home/repo/a/b")}, config.Homes{Global: global, Projects: []string{at("home/repo/.aura")}}, ""},
+		{"no parents outside git", config.HomeOptions{Workdir: at("home/plain/sub")}, config.Homes{Global: global}, ""},
+		{"not above the git root", config.HomeOptions{Workdir: at("home/tree/sub")}, config.Homes{Global: global}, ""},
+		{"the global home is no project", config.HomeOptions{Workdir: home}, config.Homes{Global: global}, ""},
+		{"no global home", config.HomeOptions{Workdir: at("home/plain"), Home: &empty}, config.Homes{Projects: []string{at("home/plain/.aura")}}, ""},
+		{"other global home", config.HomeOptions{Workdir: at("home/plain"), Home: &other, Config: []string{at("extra")}}, config.Homes{Global: at("home/plain/g"), Projects: []string{at("extra")}}, ""},
+		{"several, each once", config.HomeOptions{Workdir: at("home/plain"), Config: []string{".aura", at("extra"), "./.aura", global}}, config.Homes{Global: global, Projects: []string{at("home/plain/.aura"), at("extra")}}, ""},
+		{"missing", config.HomeOptions{Workdir: base, Config: []string{"nope"}}, config.Homes{}, "--config nope: no such directory (create it with `aura init --dir nope`)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := config.FindHomes(tt.in)
+			if (err == nil) != (tt.err == "") || (err != nil && err.Error() != tt.err) {
+				t.Fatalf("error %v", err)
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+	if h := (config.Homes{Global: "g"}); h.Last() != "g" || len(h.All()) != 1 {
+		t.Error("only global")
+	}
+	if h := (config.Homes{Global: "g", Projects: []string{"a", "b"}}); h.Last() != "b" || strings.Join(h.All(), "") != "gab" {
+		t.Error("all")
+	}
+}

@@ -1,0 +1,393 @@
+//go:build unix
+
+package plain
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// terminal is a real one with somebody at the keyboard.
+type terminal struct {
+	t   *testing.T
+	pty *os.File
+	tty *os.File
+
+	mu   sync.Mutex
+	cond *sync.Cond
+	seen strings.Builder
+	gone bool
+}
+
+func newTerminal(t *testing.T) *terminal {
+	t.Helper()
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 10, Cols: 30}); err != nil {
+		t.Fatal(err)
+	}
+	x := &terminal{t: t, pty: master, tty: tty}
+	x.cond = sync.NewCond(&x.mu)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r := bufio.NewReader(master)
+		for {
+			c, err := r.ReadByte()
+			x.mu.Lock()
+			if x.gone = err != nil; !x.gone {
+				x.seen.WriteByte(c)
+			}
+			x.cond.Broadcast()
+			x.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		tty.Close()
+		master.Close()
+		<-done
+	})
+	return x
+}
+
+// expect waits until the screen has shown text and forgets everything up to it.
+func (x *terminal) expect(text string) {
+	x.t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for {
+		all := x.seen.String()
+		if i := strings.Index(all, text); i >= 0 {
+			x.seen.Reset()
+			x.seen.WriteString(all[i+len(text):])
+			return
+		}
+		if x.gone {
+			x.t.Fatalf("the terminal ended without %q, with %q", text, all)
+		}
+		x.cond.Wait()
+	}
+}
+
+func (x *terminal) press(keys string) { io.WriteString(x.pty, keys) }
+
+// mode is how the terminal treats input.
+func (x *terminal) mode() term.State {
+	x.t.Helper()
+	var state *term.State
+	control(x.tty, func(fd int) { state, _ = term.GetState(fd) })
+	if state == nil {
+		x.t.Fatal("no terminal state")
+	}
+	return *state
+}
+
+func (x *terminal) editor(o EditorOptions) *Editor {
+	o.Env = func(string) string { return "" }
+	e := NewEditor(x.tty, x.tty, o)
+	x.t.Cleanup(e.Close)
+	return e
+}
+
+type readResult struct {
+	text string
+	err  error
+}
+
+func readLine(ctx context.Context, e *Editor) <-chan readResult {
+	c := make(chan readResult, 1)
+	go func() {
+		text, err := e.ReadLine(ctx, "aura> ")
+		c <- readResult{text, err}
+	}()
+	return c
+}
+
+func TestTerminalEditing(t *testing.T) {
+	x := newTerminal(t)
+	before := x.mode()
+	e := x.editor(EditorOptions{})
+	got := readLine(t.Context(), e)
+	x.expect("\x1b[?2004h")
+	x.expect("aura> ")
+	x.press("helo wörld\x1b[1;5D\x1b[D\x1b[Dl\x05 日本\x1b[200~\ntwo\r\x1b[201~.\rnext\r")
+	if r := <-got; r.err != nil || r.text != "hello wörld 日本\ntwo\n." {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+	x.expect("\x1b[?2004l")
+	if x.mode() != before {
+		t.Error("the terminal is not restored")
+	}
+	if r := <-readLine(t.Context(), e); r.err != nil || r.text != "next" { // Typed ahead.
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+	got = readLine(t.Context(), e)
+	x.press("\x03")
+	if r := <-got; !errors.Is(r.err, ErrInterrupt) {
+		t.Errorf("Ctrl+C: %q, %v", r.text, r.err)
+	}
+	got = readLine(t.Context(), e)
+	x.press("\x04")
+	if r := <-got; r.err != io.EOF {
+		t.Errorf("Ctrl+D: %q, %v", r.text, r.err)
+	}
+}
+
+func TestTerminalCancelled(t *testing.T) {
+	x := newTerminal(t)
+	before := x.mode()
+	e := x.editor(EditorOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	got := readLine(ctx, e)
+	x.expect("aura> ")
+	cancel()
+	if r := <-got; !errors.Is(r.err, context.Canceled) {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+	if x.mode() != before {
+		t.Error("the terminal is not restored")
+	}
+	got = readLine(t.Context(), e)
+	x.press("still here\r")
+	if r := <-got; r.text != "still here" {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+}
+
+func TestTerminalRestoredAfterPanic(t *testing.T) {
+	x := newTerminal(t)
+	before := x.mode()
+	e := x.editor(EditorOptions{Complete: func(string, int) []string { panic("broken completion") }})
+	done := make(chan any)
+	go func() {
+		defer func() { done <- recover() }()
+		e.ReadLine(t.Context(), "> ")
+	}()
+	x.press("a\t")
+	if v := <-done; v != "broken completion" {
+		t.Errorf("recovered %v", v)
+	}
+	if x.mode() != before {
+		t.Error("the terminal is not restored")
+	}
+	if err := e.acquire(t.Context()); err != nil {
+		t.Errorf("the editor is blocked: %v", err)
+	}
+	e.release()
+}
+
+func TestTerminalResized(t *testing.T) {
+	x := newTerminal(t)
+	e := x.editor(EditorOptions{})
+	got := readLine(t.Context(), e)
+	x.press("0123456789")
+	x.expect("9")
+	if err := pty.Setsize(x.pty, &pty.Winsize{Rows: 10, Cols: 12}); err != nil {
+		t.Fatal(err)
+	}
+	x.press("z")
+	x.expect("aura> 012345\r\n6789z") // Broken for the new width.
+	x.press("\r")
+	if r := <-got; r.text != "0123456789z" {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+}
+
+func TestTerminalCompletionList(t *testing.T) {
+	x := newTerminal(t)
+	e := x.editor(EditorOptions{Complete: func(string, int) []string { return []string{"/agent", "/agents"} }})
+	got := readLine(t.Context(), e)
+	x.press("/agent\t\t")
+	x.expect("/agent   /agents")
+	x.press("s\r")
+	if r := <-got; r.text != "/agents" {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+}
+
+func TestDumbTerminal(t *testing.T) {
+	x := newTerminal(t)
+	e := NewEditor(x.tty, x.tty, EditorOptions{Env: func(string) string { return "dumb" }})
+	defer e.Close()
+	got := readLine(t.Context(), e)
+	x.expect("aura> ")
+	x.press("hi\r")
+	if r := <-got; r.text != "hi" {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+}
+
+func TestColourOnATerminal(t *testing.T) {
+	x := newTerminal(t)
+	for _, tt := range []struct {
+		env  map[string]string
+		want bool
+	}{
+		{nil, true}, {map[string]string{"NO_COLOR": "1"}, false}, {map[string]string{"TERM": "dumb"}, false},
+		{map[string]string{"NO_COLOR": "1", "FORCE_COLOR": "1"}, true},
+	} {
+		if got := Colour(x.tty, func(k string) string { return tt.env[k] }); got != tt.want {
+			t.Errorf("%v: %v", tt.env, got)
+		}
+	}
+}
+
+func asker(x *terminal, o AskerOptions) *Asker {
+	o.Editor = x.editor(EditorOptions{})
+	return NewAsker(o)
+}
+
+func approve(ctx context.Context, a *Asker, q agent.Approval) <-chan Answer {
+	c := make(chan Answer, 1)
+	go func() { c <- a.Approve(ctx, q) }()
+	return c
+}
+
+func TestApprove(t *testing.T) {
+	question := agent.Approval{
+		Tool: "Bash", Args: map[string]any{"command": "go test ./...\x1b[2K\u202e"}, Agent: "coder", Effects: []string{"network"},
+		Asks: []lifecycle.Refusal{{Source: lifecycle.Source{Kind: "guard", Name: "policy"}, Reason: "confirm rule Bash"}},
+	}
+	const choices, scope = "[n] no (reason) ", "[b] back "
+	tests := []struct {
+		name  string
+		steps []string // Alternating: wait for, press.
+		want  Answer
+	}{
+		{"once", []string{choices, "xy"}, Answer{Allow: true}},
+		{"session", []string{choices, "s"}, Answer{Allow: true, Remember: "session", Pattern: "Bash:go test*"}},
+		{"pattern", []string{choices, "p", "allow always: ", "\x7f ./...\r", scope, "p"}, Answer{Allow: true, Remember: "project", Pattern: "Bash:go test ./..."}},
+		{"pattern everywhere", []string{choices, "p", "allow always: ", "\r", scope, "g"}, Answer{Allow: true, Remember: "global", Pattern: "Bash:go test*"}},
+		{"pattern and back", []string{choices, "p", "allow always: ", "\r", scope, "b", choices, "y"}, Answer{Allow: true}},
+		{"no", []string{choices, "n", "none): ", "use make\r"}, Answer{Reason: "use make"}},
+		{"Ctrl+C", []string{choices, "\x03"}, Answer{Reason: "cancelled"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newTerminal(t)
+			pressed, paused := false, 0
+			a := asker(x, AskerOptions{
+				Suggest:   func(string, map[string]any) string { return "Bash:go test*" },
+				Interrupt: func() { pressed = true },
+				Pause:     func() func() { paused++; return func() { paused-- } },
+			})
+			got := approve(t.Context(), a, question)
+			x.expect("? Bash (agent coder)")
+			x.expect(`    go test ./...\x1b[2K\u202e`)
+			x.expect("effects: network")
+			x.expect(`guard "policy": confirm rule Bash`)
+			for i := 0; i < len(tt.steps); i += 2 {
+				x.expect(tt.steps[i])
+				x.press(tt.steps[i+1])
+			}
+			if g := <-got; g != tt.want {
+				t.Errorf("got %+v, want %+v", g, tt.want)
+			}
+			if pressed != (tt.name == "Ctrl+C") || paused != 0 {
+				t.Errorf("interrupt %v, paused %d", pressed, paused)
+			}
+		})
+	}
+}
+
+func TestApproveCancelled(t *testing.T) {
+	x := newTerminal(t)
+	a := asker(x, AskerOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	got := approve(ctx, a, agent.Approval{Tool: "Bash"})
+	x.expect("[n] no")
+	waiting := approve(ctx, a, agent.Approval{Tool: "Write"}) // Behind the first one.
+	cancel()
+	for _, c := range []<-chan Answer{got, waiting} {
+		if g := <-c; g.Allow || g.Reason != "cancelled" {
+			t.Errorf("got %+v", g)
+		}
+	}
+}
+
+func TestTypedAheadIsNoApproval(t *testing.T) {
+	x := newTerminal(t)
+	e := x.editor(EditorOptions{})
+	got := readLine(t.Context(), e)
+	x.expect("aura> ")
+	x.press("go\ryyyy") // Read together with the line.
+	if r := <-got; r.text != "go" {
+		t.Fatalf("got %q", r.text)
+	}
+	a := NewAsker(AskerOptions{Editor: e})
+	answer := approve(t.Context(), a, agent.Approval{Tool: "Bash"})
+	x.expect("[n] no (reason) ")
+	x.press("n")
+	x.expect("none): ")
+	x.press("\r")
+	if g := <-answer; g.Allow {
+		t.Error("keys of before the question approved the call")
+	}
+}
+
+func TestAsk(t *testing.T) {
+	x := newTerminal(t)
+	interrupts := 0
+	a := asker(x, AskerOptions{Interrupt: func() { interrupts++ }})
+	colours := []string{"red", "green", "blue"}
+	tests := []struct {
+		q    tool.Question
+		keys string
+		want string
+		err  error
+	}{
+		{tool.Question{Text: "Which?", Options: colours}, "2\r", "green", nil},
+		{tool.Question{Text: "Which?", Options: colours}, "4\r0\r1,2\r\r3\r", "blue", nil},
+		{tool.Question{Text: "Which?", Options: colours, Multi: true}, "1, 3\r", "red+blue", nil},
+		{tool.Question{Text: "Which?", Options: colours}, "red\r", "red", nil},
+		{tool.Question{Text: "Why?"}, "because of it\r", "because of it", nil},
+		{tool.Question{Text: "Why?"}, "\x03", "", ErrInterrupt},
+	}
+	for _, tt := range tests {
+		done := make(chan struct{})
+		var got []string
+		var err error
+		go func() {
+			defer close(done)
+			got, err = a.Ask(t.Context(), tt.q)
+		}()
+		x.expect("? " + tt.q.Text)
+		x.press(tt.keys)
+		<-done
+		if strings.Join(got, "+") != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%q: %q, %v", tt.keys, got, err)
+		}
+	}
+	if interrupts != 1 {
+		t.Errorf("%d interrupts", interrupts)
+	}
+}
+
+func TestTerminalThatGoesAway(t *testing.T) {
+	x := newTerminal(t)
+	e := x.editor(EditorOptions{})
+	got := readLine(t.Context(), e)
+	x.expect("aura> ")
+	x.pty.Close()
+	if r := <-got; r.err != io.EOF {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+}

@@ -1,0 +1,136 @@
+package plain
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/idelchi/aura/internal/agent"
+)
+
+// callKey identifies a call; sub-agents number theirs by themselves.
+func callKey(e agent.Event) string { return e.Agent + "\x00" + e.CallID }
+
+// head is the line that shows a call.
+func (p *Printer) head(name, label string) string {
+	tool, about, _ := strings.Cut(label, " ")
+	if about != "" {
+		about = " " + about
+	}
+	return p.label(name) + p.style.cyan("•") + " " + p.style.bold(tool) + about
+}
+
+// toolStarted shows a call and leaves the line open: where nothing else happens
+// until its end, the duration goes there.
+func (p *Printer) toolStarted(e agent.Event) {
+	key := callKey(e)
+	c := &shownCall{label: fit(describe(e.Tool, e.Args), labelCells)}
+	p.calls[key] = c
+	p.endLines()
+	p.err.raw(p.head(e.Agent, c.label))
+	p.header, p.live = key, key
+}
+
+// toolOutput shows the first lines of what a tool writes while it runs.
+func (p *Printer) toolOutput(e agent.Event) {
+	key := callKey(e)
+	c := p.calls[key]
+	if c == nil {
+		return
+	}
+	text := c.filter.clean(e.Text)
+	for text != "" {
+		line, rest, ended := strings.Cut(text, "\n")
+		text = rest
+		if !ended {
+			if c.partial += line; len(c.partial) < maxPartial {
+				return
+			}
+			line = "" // Longer than a line can be: show it in pieces.
+		}
+		p.liveLine(e.Agent, key, c, c.partial+line)
+		c.partial = ""
+	}
+}
+
+func (p *Printer) liveLine(name, key string, c *shownCall, text string) {
+	if !p.verbose && c.shown >= liveLines {
+		c.hidden++
+		return
+	}
+	c.shown++
+	if p.live != key { // Something else was shown in between.
+		p.endLines()
+		p.err.raw(p.head(name, c.label) + "\n")
+	} else if p.err.open {
+		p.err.raw("\n")
+	}
+	p.header, p.live = "", key
+	if !p.verbose {
+		text = fit(text, lineCells)
+	}
+	p.err.raw(strings.TrimRight("    "+p.style.dim(text), " ") + "\n")
+}
+
+// toolFinished shows the end of a call, and of a failure the last lines. Calls
+// that were refused have only an end.
+func (p *Printer) toolFinished(e agent.Event) {
+	key := callKey(e)
+	c := p.calls[key]
+	delete(p.calls, key)
+	if c != nil && c.partial != "" {
+		p.liveLine(e.Agent, key, c, c.partial)
+	}
+	end := ""
+	if e.Duration > 0 {
+		end = " " + p.style.dim("("+took(e.Duration)+")")
+	}
+	if e.Failed {
+		end += " " + p.style.red("failed")
+	}
+	if c != nil && c.hidden > 0 {
+		end += " " + p.style.dim(fmt.Sprintf("… %d more lines", c.hidden))
+	}
+	switch {
+	case p.header == key && p.err.open:
+		p.err.raw(end + "\n")
+	case p.live == key && c != nil: // Below its live output.
+		p.err.raw(" " + p.label(e.Agent) + "  " + strings.TrimSpace(end) + "\n")
+	default:
+		label := ""
+		if c != nil {
+			label = c.label
+		} else {
+			label = fit(describe(e.Tool, e.Args), labelCells)
+		}
+		p.endLines()
+		p.err.raw(p.head(e.Agent, label) + end + "\n")
+	}
+	p.header, p.live = "", ""
+	if e.Failed {
+		p.failure(e.Text)
+	}
+}
+
+// failure shows the end of a failed result, where errors stand.
+func (p *Printer) failure(text string) {
+	const most = 64 << 10
+	if len(text) > most {
+		text = text[len(text)-most:]
+		for len(text) > 0 && !utf8.RuneStart(text[0]) {
+			text = text[1:]
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(stripEscapes(text)) {
+		if line = strings.TrimRight(line, " \t\n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	for _, line := range lines[max(0, len(lines)-errorLines):] {
+		if !p.verbose {
+			line = fit(line, lineCells)
+		}
+		p.err.raw("    " + p.style.red(line) + "\n")
+	}
+}

@@ -1,0 +1,89 @@
+// Package provider is the contract with language models and what every client
+// shares: requests, responses, error classes, retries and streaming transport.
+// It speaks no wire format; the clients are in its sub-packages.
+package provider
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/sdk"
+)
+
+// Client talks to one model server. It is safe for use by several goroutines.
+type Client interface {
+	// Chat sends a request and streams the answer: on is called with each piece
+	// as it arrives, in order, from one goroutine, and may be nil. The response is
+	// complete: a stream that ended without its closing event is an error, never an
+	// answer. Failures are *Error, except a cancelled ctx, which is ctx.Err().
+	Chat(ctx context.Context, req *Request, on func(Delta)) (*Response, error)
+
+	// Models lists the models of the server.
+	Models(ctx context.Context) ([]sdk.ModelInfo, error)
+
+	// Model describes one model as well as it can without failing: facts that
+	// cannot be found are zero.
+	Model(ctx context.Context, name string) sdk.ModelInfo
+}
+
+// Request is one model call. Messages contains no system message and is well
+// formed: every tool call is answered exactly once, by the tool messages that
+// directly follow it, in the order of the calls.
+type Request struct {
+	Model      string
+	System     string
+	Messages   []message.Message
+	Tools      []Tool
+	Think      string // "off", "low", "medium" or "high"; empty leaves it to the server.
+	Generation Generation
+}
+
+// Tool is a tool as a model sees it.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // JSON Schema, always an object.
+}
+
+// Generation holds sampling settings; nil and zero leave them to the server.
+type Generation struct {
+	Temperature      *float64 `yaml:"temperature"`
+	TopP             *float64 `yaml:"top_p"`
+	TopK             *int     `yaml:"top_k"`
+	FrequencyPenalty *float64 `yaml:"frequency_penalty"`
+	PresencePenalty  *float64 `yaml:"presence_penalty"`
+	MaxOutputTokens  int      `yaml:"max_output_tokens"`
+	Stop             []string `yaml:"stop"`
+	Seed             *int     `yaml:"seed"`
+	ThinkBudget      int      `yaml:"think_budget"` // Tokens; wins over the level of Think where supported.
+	Context          int      `yaml:"-"`            // Context window to ask for, where the server lets one.
+}
+
+// Delta is a piece of an answer.
+type Delta struct {
+	Text     string
+	Thinking string
+}
+
+// Response is a complete answer.
+type Response struct {
+	// Message has role assistant, type normal, and the text, thinking and tool
+	// calls of the answer. Every call has a non-empty ID, unique in the message.
+	Message message.Message
+
+	// Malformed holds the raw text of arguments that are not a JSON object, by
+	// call ID. Such a call is in Message with empty arguments.
+	Malformed map[string]string
+
+	Usage Usage
+	Stop  string // "stop", "tool_calls", "length" or the server's own word.
+}
+
+// Usage is what the server says a call cost, in tokens.
+type Usage struct {
+	Input      int `json:"input"` // All input tokens, cached ones included.
+	Output     int `json:"output"`
+	CacheRead  int `json:"cache_read,omitempty"`
+	CacheWrite int `json:"cache_write,omitempty"`
+}

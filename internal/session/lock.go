@@ -1,0 +1,56 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// lock keeps other processes from writing to a session. It is a file beside
+// the session, because Windows would not let anybody read a locked one.
+type lock struct{ file *flock.Flock }
+
+// acquire locks a session, or says who has it.
+func (s *Store) acquire(id string) (*lock, error) {
+	path := filepath.Join(s.dir, id+".lock")
+	for range 100 {
+		f := flock.New(path, flock.SetPermissions(0o600))
+		ok, err := f.TryLock()
+		if err != nil {
+			return nil, s.cannotWrite(id, err)
+		}
+		if !ok {
+			_ = f.Close()
+			return nil, &InUseError{ID: id}
+		}
+		// The holder before us removes the file: what we locked must still be
+		// what others will find.
+		mine, err1 := f.Stat()
+		current, err2 := os.Stat(path)
+		if err1 == nil && err2 == nil && os.SameFile(mine, current) {
+			return &lock{f}, nil
+		}
+		_ = f.Close()
+	}
+	return nil, &InUseError{ID: id}
+}
+
+// release unlocks the session.
+func (l *lock) release() {
+	// Removed while it is held, so that nobody can lock the file we remove.
+	// Windows refuses that; there the file is removed afterwards.
+	err := os.Remove(l.file.Path())
+	_ = l.file.Close()
+	if err != nil {
+		_ = os.Remove(l.file.Path())
+	}
+}
+
+// InUseError says that another process writes to the session.
+type InUseError struct{ ID string }
+
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("session %s is in use by another process (close it there, or work on a copy: aura sessions fork %s)", e.ID, e.ID)
+}
