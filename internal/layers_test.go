@@ -24,7 +24,7 @@ const module = "github.com/idelchi/aura"
 // layers only. A name ending in /* stands for every package below it that has no
 // line of its own. ARCHITECTURE.md explains the layers.
 var layers = [][]string{
-	{"sdk", "sdk/version"},
+	{"sdk", "sdk/version", "internal/spelling"},
 	{"internal/message", "internal/condition", "internal/sh", "internal/todo", "internal/markdown"},
 	{"internal/tool", "internal/provider", "internal/session"},
 	{"internal/config", "internal/lifecycle", "internal/tools", "internal/provider/wire"},

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -71,7 +71,7 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	}
 	if t.Name == "" {
 		hint := `"aura tools" lists them`
-		if best := config.Closest(args[0], toolNames(all)); best != "" {
+		if best := spelling.Closest(args[0], toolNames(all)); best != "" {
 			hint = fmt.Sprintf("did you mean %q?", best)
 		}
 		return fmt.Errorf("no tool %q (%s)", args[0], hint)

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -91,7 +91,7 @@ func Find(list []Command, name string) (Command, error) {
 			names[i] = list[i].Name
 		}
 		hint := ""
-		if near := config.Closest(name, names); near != "" {
+		if near := spelling.Closest(name, names); near != "" {
 			hint = fmt.Sprintf(", did you mean /%s?", near)
 		}
 		return Command{}, fmt.Errorf("unknown command: /%s (try /help)%s", name, hint)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/idelchi/aura/internal/spelling"
 )
 
 // Parse reads an expression: terms joined by "and", each with any number of
@@ -195,38 +197,8 @@ func clip(s string) string {
 
 // didYouMean returns a hint that names the candidate closest to s, or nothing.
 func didYouMean(s string, candidates []string) string {
-	if len(s) > 40 {
-		return ""
+	if best := spelling.Closest(strings.ReplaceAll(s, "-", "_"), candidates); best != "" {
+		return fmt.Sprintf(" (did you mean %q?)", best)
 	}
-	s = strings.ToLower(strings.ReplaceAll(s, "-", "_"))
-	best, distance := "", max(2, len(s)/3)+1
-	for _, c := range candidates {
-		if d := edits(s, c); d < distance {
-			best, distance = c, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// edits is the Levenshtein distance between two short strings.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return ""
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/idelchi/aura/internal/spelling"
 )
 
 const (
@@ -282,7 +284,7 @@ func unknown(path, name string, known []string) string {
 	if path != "" {
 		text = path + ": " + text
 	}
-	if near := Closest(name, known); near != "" {
+	if near := spelling.Closest(name, known); near != "" {
 		return fmt.Sprintf("%s (did you mean %q?)", text, near)
 	}
 	return text

@@ -65,28 +65,40 @@ type textRules struct {
 
 // keywords is the part of JSON Schema that is understood.
 type keywords struct {
-	Description          any             `json:"description"`
-	Ref                  any             `json:"$ref"`
-	Type                 any             `json:"type"`
-	Enum                 any             `json:"enum"`
-	Const                json.RawMessage `json:"const"`
+	Description any             `json:"description"`
+	Ref         any             `json:"$ref"`
+	Type        any             `json:"type"`
+	Enum        any             `json:"enum"`
+	Const       json.RawMessage `json:"const"`
+	AnyOf       json.RawMessage `json:"anyOf"`
+	OneOf       json.RawMessage `json:"oneOf"`
+	AllOf       json.RawMessage `json:"allOf"`
+	objectKeywords
+	arrayKeywords
+	scalarKeywords
+}
+
+type objectKeywords struct {
 	Properties           json.RawMessage `json:"properties"`
 	PatternProperties    json.RawMessage `json:"patternProperties"`
 	Required             any             `json:"required"`
 	AdditionalProperties json.RawMessage `json:"additionalProperties"`
-	Items                json.RawMessage `json:"items"`
-	MinItems             any             `json:"minItems"`
-	MaxItems             any             `json:"maxItems"`
-	Minimum              any             `json:"minimum"`
-	Maximum              any             `json:"maximum"`
-	ExclusiveMinimum     any             `json:"exclusiveMinimum"`
-	ExclusiveMaximum     any             `json:"exclusiveMaximum"`
-	MinLength            any             `json:"minLength"`
-	MaxLength            any             `json:"maxLength"`
-	Pattern              any             `json:"pattern"`
-	AnyOf                json.RawMessage `json:"anyOf"`
-	OneOf                json.RawMessage `json:"oneOf"`
-	AllOf                json.RawMessage `json:"allOf"`
+}
+
+type arrayKeywords struct {
+	Items    json.RawMessage `json:"items"`
+	MinItems any             `json:"minItems"`
+	MaxItems any             `json:"maxItems"`
+}
+
+type scalarKeywords struct {
+	Minimum          any `json:"minimum"`
+	Maximum          any `json:"maximum"`
+	ExclusiveMinimum any `json:"exclusiveMinimum"`
+	ExclusiveMaximum any `json:"exclusiveMaximum"`
+	MinLength        any `json:"minLength"`
+	MaxLength        any `json:"maxLength"`
+	Pattern          any `json:"pattern"`
 }
 
 // compile reads one schema; what it cannot read accepts everything.
@@ -118,7 +130,7 @@ func compile(raw json.RawMessage, depth int) *node {
 			n.values = []any{v}
 		}
 	}
-	n.object = compileObject(k, depth)
+	n.object = compileObject(k.objectKeywords, depth)
 	if items := bytes.TrimSpace(k.Items); len(items) > 0 || k.MinItems != nil || k.MaxItems != nil {
 		n.array = &arrayRules{min: count(k.MinItems), max: count(k.MaxItems)}
 		// The old form, a list of schemas by position, is not checked.
@@ -142,7 +154,7 @@ func compile(raw json.RawMessage, depth int) *node {
 	return n
 }
 
-func compileObject(k keywords, depth int) *objectRules {
+func compileObject(k objectKeywords, depth int) *objectRules {
 	if k.Properties == nil && k.PatternProperties == nil && k.Required == nil && k.AdditionalProperties == nil {
 		return nil
 	}

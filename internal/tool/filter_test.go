@@ -69,14 +69,3 @@ func TestAvailable(t *testing.T) {
 		})
 	}
 }
-
-func TestClosest(t *testing.T) {
-	candidates := []string{"path", "pattern", "Read", "x"}
-	for name, want := range map[string]string{
-		"pth": "path", "paht": "path", "patern": "pattern", "read": "Read", "command": "", "": "", "y": "", strings.Repeat("p", 300): "",
-	} {
-		if got := Closest(name, candidates); got != want {
-			t.Errorf("Closest(%q) = %q, want %q", name, got, want)
-		}
-	}
-}

@@ -27,8 +27,9 @@ const maxSchema = 1 << 20
 // Parameters that the schema does not list are refused, unless it says otherwise
 // with additionalProperties or was made with Open.
 type Schema struct {
-	raw  json.RawMessage
-	open bool
+	raw     json.RawMessage
+	open    bool
+	literal bool // Not looked at yet.
 
 	once sync.Once
 	root *node
@@ -75,13 +76,10 @@ func ParseSchema(raw []byte, opts ...Option) (*Schema, error) {
 	return &Schema{raw: slices.Clone(raw), open: slices.Contains(opts, Open)}, nil
 }
 
-// MustSchema is ParseSchema for a literal; it panics if the literal is wrong.
+// MustSchema is ParseSchema for a literal. It costs nothing at start-up: a literal
+// that is wrong panics when the schema is first used to check or list parameters.
 func MustSchema(raw string) *Schema {
-	s, err := ParseSchema([]byte(raw))
-	if err != nil {
-		panic(err)
-	}
-	return s
+	return &Schema{raw: json.RawMessage(raw), literal: true}
 }
 
 // FromSDK makes the schema of a plugin's tool. The text depends on nothing but p.
@@ -193,6 +191,11 @@ func (s *Schema) compiled() *node {
 		return &node{object: &objectRules{closed: true}, types: []string{"object"}}
 	}
 	s.once.Do(func() {
+		if s.literal {
+			if _, err := ParseSchema(s.raw); err != nil {
+				panic(err)
+			}
+		}
 		s.root = compile(s.Raw(), 0)
 		if s.root.object == nil {
 			s.root.object = &objectRules{}

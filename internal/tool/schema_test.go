@@ -175,6 +175,15 @@ func TestParseSchemaErrors(t *testing.T) {
 	}
 }
 
+func TestMustSchema(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a wrong literal must not go unnoticed")
+		}
+	}()
+	MustSchema(`{"type":`).Params()
+}
+
 // TL-20 TL-21 TL-50: what models get for a plugin's tool.
 func TestFromSDK(t *testing.T) {
 	if got := string(FromSDK(sdk.ToolParameters{Type: "object"}).Raw()); got != `{"type":"object","properties":{}}` {

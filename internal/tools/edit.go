@@ -79,6 +79,9 @@ func edit(_ context.Context, call tool.Call) (tool.Result, error) {
 	if len(places) > 1 {
 		result += fmt.Sprintf(": %d replacements", len(places))
 	}
+	if len(places) > maxDiff {
+		return tool.Result{Text: result}, nil
+	}
 	if diff, err := udiff.ToUnified(shown, shown, content, edits, 3); err == nil {
 		result += "\n" + cutLines(strings.ReplaceAll(diff, "\r\n", "\n"), maxDiff)
 	}

@@ -1,0 +1,17 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/idelchi/aura/sdk"
+)
+
+// Command is a slash command that an extension brings. The built-in ones are in
+// package commands.
+type Command struct {
+	sdk.CommandSchema
+	Source Source
+
+	// Run executes the command; args is the raw text after its name.
+	Run func(ctx context.Context, args string, snapshot sdk.Context) (sdk.CommandResult, error)
+}
