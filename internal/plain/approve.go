@@ -15,17 +15,6 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 )
 
-// Answer is what the person decided about a call.
-type Answer struct {
-	Allow    bool
-	Remember string // "" for this once, or "session", "project", "global".
-	Pattern  string // What to remember; set if Remember is.
-	Reason   string // Why not.
-}
-
-// Decision is the part of the answer that the agent needs.
-func (a Answer) Decision() agent.Decision { return agent.Decision{Allow: a.Allow, Reason: a.Reason} }
-
 // AskerOptions configures an Asker. Editor is required.
 type AskerOptions struct {
 	Editor  *Editor
@@ -80,10 +69,10 @@ func (a *Asker) begin(ctx context.Context) (end func(), err error) {
 
 // Approve shows a call and lets the person decide. It returns at once when ctx
 // ends. Ctrl+C refuses; so does an input that ends.
-func (a *Asker) Approve(ctx context.Context, q agent.Approval) Answer {
+func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	end, err := a.begin(ctx)
 	if err != nil {
-		return Answer{Reason: "cancelled"}
+		return agent.Decision{Reason: "cancelled"}
 	}
 	defer end()
 	io.WriteString(a.opts.Out, a.question(q))
@@ -95,15 +84,15 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) Answer {
 		}
 		switch r {
 		case 'y':
-			return Answer{Allow: true}
+			return agent.Decision{Allow: true}
 		case 's':
-			return Answer{Allow: true, Remember: "session", Pattern: pattern}
+			return agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: pattern}
 		case 'n':
 			reason, err := a.opts.Editor.read(ctx, "reason (Enter for none): ", "", false)
 			if err != nil {
 				return a.cancelled(err)
 			}
-			return Answer{Reason: strings.TrimSpace(reason)}
+			return agent.Decision{Reason: strings.TrimSpace(reason)}
 		}
 		answer, back, err := a.pattern(ctx, pattern)
 		switch {
@@ -116,36 +105,36 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) Answer {
 }
 
 // pattern lets the person edit a pattern and choose for how long it holds.
-func (a *Asker) pattern(ctx context.Context, proposal string) (answer Answer, back bool, err error) {
+func (a *Asker) pattern(ctx context.Context, proposal string) (answer agent.Decision, back bool, err error) {
 	pattern := proposal
 	if a.opts.Editor.Interactive() {
 		if pattern, err = a.opts.Editor.read(ctx, "allow always: ", proposal, false); errors.Is(err, ErrInterrupt) {
-			return Answer{}, true, nil
+			return agent.Decision{}, true, nil
 		} else if err != nil {
-			return Answer{}, false, err
+			return agent.Decision{}, false, err
 		}
 	}
 	if pattern = strings.TrimSpace(pattern); pattern == "" {
-		return Answer{}, true, nil
+		return agent.Decision{}, true, nil
 	}
 	r, err := a.opts.Editor.choose(ctx, "[s] in this session  [p] in this project  [g] everywhere  [b] back ", "spgb")
 	if err != nil || r == 'b' {
-		return Answer{}, r == 'b', err
+		return agent.Decision{}, r == 'b', err
 	}
-	remember := map[rune]string{'s': "session", 'p': "project", 'g': "global"}[r]
-	return Answer{Allow: true, Remember: remember, Pattern: pattern}, false, nil
+	remember := map[rune]agent.Remember{'s': agent.ForSession, 'p': agent.ForProject, 'g': agent.ForAlways}[r]
+	return agent.Decision{Allow: true, Remember: remember, Pattern: pattern}, false, nil
 }
 
 // cancelled is the answer to a question that got none.
-func (a *Asker) cancelled(err error) Answer {
+func (a *Asker) cancelled(err error) agent.Decision {
 	if errors.Is(err, ErrInterrupt) {
 		a.opts.Interrupt()
-		return Answer{Reason: "cancelled"}
+		return agent.Decision{Reason: "cancelled"}
 	}
 	if errors.Is(err, io.EOF) {
-		return Answer{Reason: "nobody answered"}
+		return agent.Decision{Reason: "nobody answered"}
 	}
-	return Answer{Reason: "cancelled"}
+	return agent.Decision{Reason: "cancelled"}
 }
 
 func (a *Asker) suggest(q agent.Approval) string {

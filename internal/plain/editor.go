@@ -47,6 +47,7 @@ type Editor struct {
 
 	decoder decoder
 	queue   []key  // Decoded and not used yet.
+	ahead   int    // So many of the next bytes were typed while nobody read keys.
 	plain   []byte // Read and not used yet, without a terminal.
 	failed  error  // Of the input; every later read returns it.
 }
@@ -77,19 +78,21 @@ func (e *Editor) Close() { e.source.close() }
 // ctx.Err() at once when ctx ends. The terminal is as before when it returns.
 // Calls wait for one another.
 func (e *Editor) ReadLine(ctx context.Context, prompt string) (string, error) {
-	text, err := e.read(ctx, prompt, "", true)
-	if err == nil {
-		e.history.add(text)
-	}
-	return text, err
+	return e.read(ctx, prompt, "", true)
 }
 
-// read reads one input that begins with initial.
+// read reads one input that begins with initial. With recall it knows the history
+// and becomes part of it.
 func (e *Editor) read(ctx context.Context, prompt, initial string, recall bool) (text string, err error) {
 	if err := e.acquire(ctx); err != nil {
 		return "", err
 	}
 	defer e.release()
+	defer func() {
+		if err == nil && recall {
+			e.history.add(text)
+		}
+	}()
 	if !e.raw {
 		if e.prompts {
 			io.WriteString(e.out, prompt)
@@ -117,7 +120,14 @@ func (e *Editor) release() { <-e.busy }
 // inRaw runs f with the terminal in raw mode and restores it whatever happens.
 func (e *Editor) inRaw(f func() error) (err error) {
 	var state *term.State
-	if !control(e.in, func(fd int) { state, err = term.MakeRaw(fd) }) {
+	if c, ok := e.source.found(); ok {
+		e.ahead = len(c.data)
+		e.feed(c)
+	}
+	if !control(e.in, func(fd int) {
+		e.ahead = pendingInput(fd)
+		state, err = term.MakeRaw(fd)
+	}) {
 		err = os.ErrClosed
 	}
 	if err != nil {
@@ -148,15 +158,31 @@ func (e *Editor) keys(ctx context.Context, wake <-chan os.Signal) ([]key, error)
 		return nil, e.failed
 	}
 	data, err := e.source.read(ctx, wake)
-	if err != nil && ctx.Err() == nil {
-		e.failed = inputError(err)
-		if len(data) == 0 {
-			return nil, e.failed
-		}
-	} else if err != nil {
+	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	return e.decoder.feed(data), nil
+	e.feed(chunk{data, err})
+	keys := e.queue
+	if e.queue = nil; len(keys) == 0 {
+		return nil, e.failed
+	}
+	return keys, nil
+}
+
+// feed decodes what was read. While nobody reads keys the terminal itself makes
+// Enter a newline: in what was typed ahead a newline is Enter.
+func (e *Editor) feed(c chunk) {
+	n := min(e.ahead, len(c.data))
+	e.ahead -= n
+	for i, b := range c.data[:n] {
+		if b == '\n' {
+			c.data[i] = '\r'
+		}
+	}
+	e.queue = append(e.queue, e.decoder.feed(c.data)...)
+	if c.err != nil {
+		e.failed = inputError(c.err)
+	}
 }
 
 // inputError makes the many ways in which a terminal goes away io.EOF.
@@ -169,15 +195,10 @@ func inputError(err error) error {
 
 // edit runs the line editor until a line is finished.
 func (e *Editor) edit(ctx context.Context, prompt, initial string, recall bool) (string, error) {
-	var past []string
+	l, v := newLine(initial, nil, nil), &view{}
 	if recall {
-		past = e.history.entries
+		l = newLine(initial, e.history.entries, e.opts.Complete)
 	}
-	var complete func(string, int) []string
-	if recall {
-		complete = e.opts.Complete
-	}
-	l, v := newLine(initial, past, complete), &view{}
 	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
 		io.WriteString(e.out, strings.ReplaceAll(prompt[:i+1], "\n", "\r\n"))
 		prompt = prompt[i+1:]
@@ -297,7 +318,7 @@ func (e *Editor) choose(ctx context.Context, prompt, keys string) (r rune, err e
 	}
 	// What was typed before the question was seen is no answer to it.
 	e.queue, e.decoder = nil, decoder{}
-	e.source.discard()
+	e.source.found()
 	control(e.in, flushInput)
 	err = e.inRaw(func() error {
 		io.WriteString(e.out, prompt)

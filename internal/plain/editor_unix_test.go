@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/idelchi/aura/internal/agent"
@@ -34,14 +35,22 @@ type terminal struct {
 
 func newTerminal(t *testing.T) *terminal {
 	t.Helper()
-	master, tty, err := pty.Open()
+	opened, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pty.Setsize(master, &pty.Winsize{Rows: 10, Cols: 30}); err != nil {
+	// The library left its end in a mode in which Close waits for Read.
+	fd, err := unix.Dup(int(opened.Fd()))
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	opened.Close()
+	master := os.NewFile(uintptr(fd), "pty")
 	x := &terminal{t: t, pty: master, tty: tty}
+	x.resize(10, 30)
 	x.cond = sync.NewCond(&x.mu)
 	done := make(chan struct{})
 	go func() {
@@ -87,6 +96,15 @@ func (x *terminal) expect(text string) {
 	}
 }
 
+func (x *terminal) resize(rows, columns uint16) {
+	x.t.Helper()
+	control(x.pty, func(fd int) {
+		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {
+			x.t.Fatal(err)
+		}
+	})
+}
+
 func (x *terminal) press(keys string) { io.WriteString(x.pty, keys) }
 
 // mode is how the terminal treats input.
@@ -112,12 +130,16 @@ type readResult struct {
 	err  error
 }
 
-func readLine(ctx context.Context, e *Editor) <-chan readResult {
+// readLine begins to read a line and waits for the prompt: keys that come earlier
+// are treated by the terminal itself.
+func (x *terminal) readLine(ctx context.Context, e *Editor) <-chan readResult {
 	c := make(chan readResult, 1)
 	go func() {
 		text, err := e.ReadLine(ctx, "aura> ")
 		c <- readResult{text, err}
 	}()
+	x.expect("\x1b[?2004h")
+	x.expect("aura> ")
 	return c
 }
 
@@ -125,9 +147,7 @@ func TestTerminalEditing(t *testing.T) {
 	x := newTerminal(t)
 	before := x.mode()
 	e := x.editor(EditorOptions{})
-	got := readLine(t.Context(), e)
-	x.expect("\x1b[?2004h")
-	x.expect("aura> ")
+	got := x.readLine(t.Context(), e)
 	x.press("helo wörld\x1b[1;5D\x1b[D\x1b[Dl\x05 日本\x1b[200~\ntwo\r\x1b[201~.\rnext\r")
 	if r := <-got; r.err != nil || r.text != "hello wörld 日本\ntwo\n." {
 		t.Errorf("got %q, %v", r.text, r.err)
@@ -136,15 +156,15 @@ func TestTerminalEditing(t *testing.T) {
 	if x.mode() != before {
 		t.Error("the terminal is not restored")
 	}
-	if r := <-readLine(t.Context(), e); r.err != nil || r.text != "next" { // Typed ahead.
+	if r := <-x.readLine(t.Context(), e); r.err != nil || r.text != "next" { // Typed ahead.
 		t.Errorf("got %q, %v", r.text, r.err)
 	}
-	got = readLine(t.Context(), e)
+	got = x.readLine(t.Context(), e)
 	x.press("\x03")
 	if r := <-got; !errors.Is(r.err, ErrInterrupt) {
 		t.Errorf("Ctrl+C: %q, %v", r.text, r.err)
 	}
-	got = readLine(t.Context(), e)
+	got = x.readLine(t.Context(), e)
 	x.press("\x04")
 	if r := <-got; r.err != io.EOF {
 		t.Errorf("Ctrl+D: %q, %v", r.text, r.err)
@@ -156,8 +176,7 @@ func TestTerminalCancelled(t *testing.T) {
 	before := x.mode()
 	e := x.editor(EditorOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
-	got := readLine(ctx, e)
-	x.expect("aura> ")
+	got := x.readLine(ctx, e)
 	cancel()
 	if r := <-got; !errors.Is(r.err, context.Canceled) {
 		t.Errorf("got %q, %v", r.text, r.err)
@@ -165,7 +184,7 @@ func TestTerminalCancelled(t *testing.T) {
 	if x.mode() != before {
 		t.Error("the terminal is not restored")
 	}
-	got = readLine(t.Context(), e)
+	got = x.readLine(t.Context(), e)
 	x.press("still here\r")
 	if r := <-got; r.text != "still here" {
 		t.Errorf("got %q, %v", r.text, r.err)
@@ -181,6 +200,7 @@ func TestTerminalRestoredAfterPanic(t *testing.T) {
 		defer func() { done <- recover() }()
 		e.ReadLine(t.Context(), "> ")
 	}()
+	x.expect("> ")
 	x.press("a\t")
 	if v := <-done; v != "broken completion" {
 		t.Errorf("recovered %v", v)
@@ -194,15 +214,28 @@ func TestTerminalRestoredAfterPanic(t *testing.T) {
 	e.release()
 }
 
+func TestTypedAheadIsInput(t *testing.T) {
+	x := newTerminal(t)
+	e := x.editor(EditorOptions{})
+	x.press("first\rsec")
+	x.expect("sec") // Echoed by the terminal itself: it is there.
+	if r := <-x.readLine(t.Context(), e); r.text != "first" {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+	got := x.readLine(t.Context(), e)
+	x.press("ond\r")
+	if r := <-got; r.text != "second" {
+		t.Errorf("got %q, %v", r.text, r.err)
+	}
+}
+
 func TestTerminalResized(t *testing.T) {
 	x := newTerminal(t)
 	e := x.editor(EditorOptions{})
-	got := readLine(t.Context(), e)
+	got := x.readLine(t.Context(), e)
 	x.press("0123456789")
 	x.expect("9")
-	if err := pty.Setsize(x.pty, &pty.Winsize{Rows: 10, Cols: 12}); err != nil {
-		t.Fatal(err)
-	}
+	x.resize(10, 12)
 	x.press("z")
 	x.expect("aura> 012345\r\n6789z") // Broken for the new width.
 	x.press("\r")
@@ -214,7 +247,7 @@ func TestTerminalResized(t *testing.T) {
 func TestTerminalCompletionList(t *testing.T) {
 	x := newTerminal(t)
 	e := x.editor(EditorOptions{Complete: func(string, int) []string { return []string{"/agent", "/agents"} }})
-	got := readLine(t.Context(), e)
+	got := x.readLine(t.Context(), e)
 	x.press("/agent\t\t")
 	x.expect("/agent   /agents")
 	x.press("s\r")
@@ -227,12 +260,11 @@ func TestDumbTerminal(t *testing.T) {
 	x := newTerminal(t)
 	e := NewEditor(x.tty, x.tty, EditorOptions{Env: func(string) string { return "dumb" }})
 	defer e.Close()
-	got := readLine(t.Context(), e)
-	x.expect("aura> ")
 	x.press("hi\r")
-	if r := <-got; r.text != "hi" {
-		t.Errorf("got %q, %v", r.text, r.err)
+	if text, err := e.ReadLine(t.Context(), "aura> "); text != "hi" || err != nil {
+		t.Errorf("got %q, %v", text, err)
 	}
+	x.expect("aura> ")
 }
 
 func TestColourOnATerminal(t *testing.T) {
@@ -255,8 +287,8 @@ func asker(x *terminal, o AskerOptions) *Asker {
 	return NewAsker(o)
 }
 
-func approve(ctx context.Context, a *Asker, q agent.Approval) <-chan Answer {
-	c := make(chan Answer, 1)
+func approve(ctx context.Context, a *Asker, q agent.Approval) <-chan agent.Decision {
+	c := make(chan agent.Decision, 1)
 	go func() { c <- a.Approve(ctx, q) }()
 	return c
 }
@@ -270,15 +302,15 @@ func TestApprove(t *testing.T) {
 	tests := []struct {
 		name  string
 		steps []string // Alternating: wait for, press.
-		want  Answer
+		want  agent.Decision
 	}{
-		{"once", []string{choices, "xy"}, Answer{Allow: true}},
-		{"session", []string{choices, "s"}, Answer{Allow: true, Remember: "session", Pattern: "Bash:go test*"}},
-		{"pattern", []string{choices, "p", "allow always: ", "\x7f ./...\r", scope, "p"}, Answer{Allow: true, Remember: "project", Pattern: "Bash:go test ./..."}},
-		{"pattern everywhere", []string{choices, "p", "allow always: ", "\r", scope, "g"}, Answer{Allow: true, Remember: "global", Pattern: "Bash:go test*"}},
-		{"pattern and back", []string{choices, "p", "allow always: ", "\r", scope, "b", choices, "y"}, Answer{Allow: true}},
-		{"no", []string{choices, "n", "none): ", "use make\r"}, Answer{Reason: "use make"}},
-		{"Ctrl+C", []string{choices, "\x03"}, Answer{Reason: "cancelled"}},
+		{"once", []string{choices, "xy"}, agent.Decision{Allow: true}},
+		{"session", []string{choices, "s"}, agent.Decision{Allow: true, Remember: "session", Pattern: "Bash:go test*"}},
+		{"pattern", []string{choices, "p", "allow always: ", "\x7f ./...\r", scope, "p"}, agent.Decision{Allow: true, Remember: "project", Pattern: "Bash:go test ./..."}},
+		{"pattern everywhere", []string{choices, "p", "allow always: ", "\r", scope, "g"}, agent.Decision{Allow: true, Remember: "global", Pattern: "Bash:go test*"}},
+		{"pattern and back", []string{choices, "p", "allow always: ", "\r", scope, "b", choices, "y"}, agent.Decision{Allow: true}},
+		{"no", []string{choices, "n", "none): ", "use make\r"}, agent.Decision{Reason: "use make"}},
+		{"Ctrl+C", []string{choices, "\x03"}, agent.Decision{Reason: "cancelled"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -316,7 +348,7 @@ func TestApproveCancelled(t *testing.T) {
 	x.expect("[n] no")
 	waiting := approve(ctx, a, agent.Approval{Tool: "Write"}) // Behind the first one.
 	cancel()
-	for _, c := range []<-chan Answer{got, waiting} {
+	for _, c := range []<-chan agent.Decision{got, waiting} {
 		if g := <-c; g.Allow || g.Reason != "cancelled" {
 			t.Errorf("got %+v", g)
 		}
@@ -326,8 +358,7 @@ func TestApproveCancelled(t *testing.T) {
 func TestTypedAheadIsNoApproval(t *testing.T) {
 	x := newTerminal(t)
 	e := x.editor(EditorOptions{})
-	got := readLine(t.Context(), e)
-	x.expect("aura> ")
+	got := x.readLine(t.Context(), e)
 	x.press("go\ryyyy") // Read together with the line.
 	if r := <-got; r.text != "go" {
 		t.Fatalf("got %q", r.text)
@@ -370,6 +401,7 @@ func TestAsk(t *testing.T) {
 			got, err = a.Ask(t.Context(), tt.q)
 		}()
 		x.expect("? " + tt.q.Text)
+		x.expect("\x1b[?2004h")
 		x.press(tt.keys)
 		<-done
 		if strings.Join(got, "+") != tt.want || !errors.Is(err, tt.err) {
@@ -384,8 +416,7 @@ func TestAsk(t *testing.T) {
 func TestTerminalThatGoesAway(t *testing.T) {
 	x := newTerminal(t)
 	e := x.editor(EditorOptions{})
-	got := readLine(t.Context(), e)
-	x.expect("aura> ")
+	got := x.readLine(t.Context(), e)
 	x.pty.Close()
 	if r := <-got; r.err != io.EOF {
 		t.Errorf("got %q, %v", r.text, r.err)

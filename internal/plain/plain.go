@@ -6,6 +6,7 @@ package plain
 import (
 	"io"
 	"os"
+	"reflect"
 
 	"golang.org/x/term"
 )
@@ -35,7 +36,7 @@ func IsTerminal(v any) bool {
 func sameFile(a, b io.Writer) bool {
 	fa, ok := a.(*os.File)
 	if !ok {
-		return a == b
+		return reflect.TypeOf(a).Comparable() && a == b
 	}
 	fb, ok := b.(*os.File)
 	if !ok {

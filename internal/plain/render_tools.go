@@ -95,7 +95,7 @@ func (p *Printer) toolFinished(e agent.Event) {
 	case p.header == key && p.err.open:
 		p.err.raw(end + "\n")
 	case p.live == key && c != nil: // Below its live output.
-		p.err.raw(" " + p.label(e.Agent) + "  " + strings.TrimSpace(end) + "\n")
+		p.err.raw(p.label(e.Agent) + "  " + strings.TrimSpace(end) + "\n")
 	default:
 		label := ""
 		if c != nil {
@@ -107,13 +107,16 @@ func (p *Printer) toolFinished(e agent.Event) {
 		p.err.raw(p.head(e.Agent, label) + end + "\n")
 	}
 	p.header, p.live = "", ""
-	if e.Failed {
-		p.failure(e.Text)
+	switch {
+	case e.Failed && c != nil && c.shown > 0: // The rest has been shown.
+		p.failure(e.Text, 1)
+	case e.Failed:
+		p.failure(e.Text, errorLines)
 	}
 }
 
-// failure shows the end of a failed result, where errors stand.
-func (p *Printer) failure(text string) {
+// failure shows the last lines of a failed result, where errors stand.
+func (p *Printer) failure(text string, count int) {
 	const most = 64 << 10
 	if len(text) > most {
 		text = text[len(text)-most:]
@@ -127,7 +130,7 @@ func (p *Printer) failure(text string) {
 			lines = append(lines, line)
 		}
 	}
-	for _, line := range lines[max(0, len(lines)-errorLines):] {
+	for _, line := range lines[max(0, len(lines)-count):] {
 		if !p.verbose {
 			line = fit(line, lineCells)
 		}

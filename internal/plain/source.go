@@ -62,12 +62,15 @@ func (s *source) read(ctx context.Context, wake <-chan os.Signal) ([]byte, error
 	}
 }
 
-// discard forgets what a read that was given up has found since.
-func (s *source) discard() {
+// found returns what a read that was given up has found since; ok is false if
+// there is none, or it goes on.
+func (s *source) found() (c chunk, ok bool) {
 	select {
-	case <-s.got:
+	case c = <-s.got:
 		s.asked = false
+		return c, true
 	default:
+		return chunk{}, false
 	}
 }
 
