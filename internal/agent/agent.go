@@ -16,6 +16,7 @@ import (
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
@@ -97,6 +98,7 @@ type turn struct {
 	patches   map[string]int
 	calls     []sdk.ToolCall
 	disabled  []string           // Tool name patterns.
+	offered   []tool.Tool        // With the latest request.
 	said      []lifecycle.Said   // Wait for the end of a tool batch.
 	notices   []lifecycle.Notice // Likewise; they have been shown already.
 	response  responseState
@@ -131,16 +133,28 @@ func New(o Options) (*Agent, error) {
 // use makes p the active profile.
 func (a *Agent) use(p Profile) {
 	a.profile = p
-	a.info, a.system = sdk.ModelInfo{}, ""
+	a.info, a.system, a.tokens.divisor = sdk.ModelInfo{}, "", p.Settings.Divisor
 }
 
 // resolveModel finds out about the active model, once, when somebody first wants
 // to know.
 func (a *Agent) resolveModel(ctx context.Context) {
-	if m := &a.profile.Model; a.info.Name == "" {
-		a.info = m.apply(m.Client.Model(ctx, m.Name))
+	m := &a.profile.Model
+	if a.info.Name != "" {
+		return
+	}
+	a.info = m.apply(m.Client.Model(ctx, m.Name))
+	// A server that lets the window be chosen cuts silently what does not fit into
+	// its own small default, so it is told the one that is counted with.
+	if m.Context == 0 && slices.Contains(a.info.Capabilities, provider.ContextOverride) {
+		a.info.ContextLength = min(a.info.ContextLength, maxChosenWindow)
+		m.Generation.Context = a.info.ContextLength
 	}
 }
+
+// maxChosenWindow bounds the context window that is asked for where nobody chose
+// one: it costs the server memory.
+const maxChosenWindow = 32768
 
 // Switch makes another agent active, in the given mode, and tells the handlers
 // why. An empty mode means the agent's own.
@@ -281,7 +295,7 @@ func (a *Agent) replace(msgs []message.Message) error {
 	if a.opts.Log == nil {
 		return nil
 	}
-	return a.opts.Log.Rewrite(a.hist.msgs)
+	return a.opts.Log.Rewrite(slices.DeleteFunc(slices.Clone(a.hist.msgs), func(m message.Message) bool { return m.Eject }))
 }
 
 // CountInteraction counts one input of the person, command or not.

@@ -26,7 +26,8 @@ type call struct {
 
 	rejected bool // Never executed: the answer is ephemeral.
 	result   tool.Result
-	replaced *string // What handlers made of the result.
+	replaced *string  // What handlers made of the result.
+	feedback []string // What handlers tell the model with it.
 	err      error
 	duration time.Duration
 }
@@ -65,7 +66,8 @@ const (
 func (a *Agent) runTools(ctx context.Context, resp *provider.Response) error {
 	calls := make([]*call, len(resp.Message.ToolCalls))
 	for i, c := range resp.Message.ToolCalls {
-		calls[i] = a.lookup(c)
+		// What handlers disabled after the request is gone from the next one.
+		calls[i] = a.lookup(c, a.turn.offered)
 		if raw, bad := resp.Malformed[c.ID]; bad {
 			a.stats.parseRetries++
 			calls[i].malfunct = malformedText(raw)
@@ -99,13 +101,13 @@ func malformedText(raw string) string {
 	return fmt.Sprintf("the arguments are not a valid JSON object: %s\nSend the call again with valid JSON.", raw)
 }
 
-// lookup finds the tool of a call.
-func (a *Agent) lookup(c sdk.MessageToolCall) *call {
+// lookup finds the tool of a call among those that are offered.
+func (a *Agent) lookup(c sdk.MessageToolCall, offered []tool.Tool) *call {
 	out := &call{MessageToolCall: c}
 	if out.Arguments == nil {
 		out.Arguments = map[string]any{}
 	}
-	for _, t := range a.available() {
+	for _, t := range offered {
 		if t.Name == c.Name {
 			out.tool = t
 			return out
@@ -205,6 +207,7 @@ func (a *Agent) admit(ctx context.Context, c *call) {
 		a.approve(ctx, c, out.Asks)
 	}
 	if !c.rejected {
+		c.feedback = out.Feedback
 		a.mu.Lock()
 		a.turn.said = append(a.turn.said, out.Said...)
 		a.mu.Unlock()
@@ -307,6 +310,11 @@ func (a *Agent) conclude(ctx context.Context, c *call) {
 		return
 	}
 	c.result.Text = a.limitResult(c.result.Text)
+	if c.err != nil {
+		if text := a.limitResult(c.err.Error()); text != c.err.Error() {
+			c.err = errors.New(text)
+		}
+	}
 	a.count(c)
 	data := &sdk.AfterToolContext{
 		Context: a.Snapshot(), ToolName: c.Name, ToolCallID: c.ID, Arguments: c.Arguments,
@@ -315,13 +323,17 @@ func (a *Agent) conclude(ctx context.Context, c *call) {
 	if c.err != nil {
 		data.ToolError = c.err.Error()
 	}
-	out := a.opts.Pipeline.Dispatch(context.WithoutCancel(ctx), lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: data}, nil)
+	if ctx.Err() != nil { // What a call did before it was cancelled is of concern all the same.
+		ctx = context.WithoutCancel(ctx)
+	}
+	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: data}, nil)
 	a.during(out)
+	c.feedback = append(c.feedback, out.Feedback...)
 	a.mu.Lock()
 	a.turn.said = append(a.turn.said, out.Said...)
 	a.mu.Unlock()
 	if out.Data != any(data) { // Some handler replaced the output.
-		c.replaced = &out.Data.(*sdk.AfterToolContext).ToolResult
+		c.replaced = new(a.limitResult(out.Data.(*sdk.AfterToolContext).ToolResult))
 	}
 	a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Text: c.text(), Failed: c.err != nil, Duration: c.duration})
 }
@@ -340,7 +352,7 @@ func (a *Agent) count(c *call) {
 	if c.err != nil {
 		a.stats.toolErrors++
 		record.Error = c.err.Error()
-	} else if c.Name == "Patch" || c.Name == "Edit" {
+	} else if (c.Name == "Patch" || c.Name == "Edit") && c.tool.Paths != nil {
 		if paths, err := c.tool.Paths(c.Arguments); err == nil {
 			for _, p := range paths.Write {
 				a.turn.patches[p]++
@@ -357,10 +369,10 @@ func (a *Agent) limitResult(text string) string {
 		room := int(float64(a.info.ContextLength)*share/100) - a.tokens.real(a.rough())
 		limit = max(room, 256)
 	}
-	if limit <= 0 || a.tokens.real(len(text)/4) <= limit {
+	if limit <= 0 || a.size(text) <= limit {
 		return text
 	}
-	keep := int(float64(limit) * 4 * float64(len(text)/4) / float64(max(a.tokens.real(len(text)/4), 1)))
+	keep := int(float64(limit) * 4 * float64(len(text)/4) / float64(max(a.size(text), 1)))
 	head, tail := cutUTF8(text, keep*2/3), cutUTF8Tail(text, keep/3)
 	return fmt.Sprintf("%s\n\n[… %d of %d bytes left out: the result is larger than %d tokens. Ask for less at a time.]\n\n%s",
 		head, len(text)-len(head)-len(tail), len(text), limit, tail)
@@ -368,16 +380,19 @@ func (a *Agent) limitResult(text string) string {
 
 // text is what the model reads as the answer to the call.
 func (c *call) text() string {
+	text := c.result.Text
 	switch {
 	case c.replaced != nil:
-		return *c.replaced
-	case c.err == nil:
-		return c.result.Text
+		text = *c.replaced
+	case c.err != nil && text == "":
+		text = "Error: " + c.err.Error()
+	case c.err != nil:
+		text += "\n\nError: " + c.err.Error()
 	}
-	if c.result.Text == "" {
-		return "Error: " + c.err.Error()
+	if len(c.feedback) == 0 {
+		return text
 	}
-	return c.result.Text + "\n\nError: " + c.err.Error()
+	return strings.TrimLeft(strings.TrimRight(text, "\n")+"\n\n"+strings.Join(c.feedback, "\n"), "\n")
 }
 
 // answer is the message that commits the result. Calls that were never executed

@@ -43,10 +43,7 @@ func (a *Agent) chat(ctx context.Context, extra []string) (resp *provider.Respon
 	if err != nil {
 		return nil, began, err
 	}
-	a.mu.Lock()
-	a.stats.in += resp.Usage.Input
-	a.stats.out += resp.Usage.Output
-	a.mu.Unlock()
+	a.spend(resp.Usage)
 	a.tokens.learn(raw, resp.Usage)
 	a.hist.prune()
 	if resp.Message.Content != "" {
@@ -71,7 +68,8 @@ func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request,
 	if len(extra) > 0 {
 		req.System = strings.TrimSpace(req.System + "\n\n" + strings.Join(extra, "\n\n"))
 	}
-	for _, t := range a.available() {
+	a.turn.offered = a.available()
+	for _, t := range a.turn.offered {
 		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: describe(&t), Parameters: t.Schema.Raw()})
 	}
 	if !a.opts.Pipeline.Has(lifecycle.TransformMessages) {
@@ -106,7 +104,7 @@ const maxErrorRetries = 3
 // order: compact the history if it is too long, try the fallback agents, ask the
 // handlers. A nil response without an error means that a handler skipped the error.
 func (a *Agent) chatWithRecovery(ctx context.Context, extra []string) (*provider.Response, error) {
-	retries, compacted := 0, false
+	retries, space := 0, recovery{}
 	for {
 		resp, began, err := a.chat(ctx, extra)
 		if err == nil {
@@ -116,12 +114,12 @@ func (a *Agent) chatWithRecovery(ctx context.Context, extra []string) (*provider
 			return nil, ctx.Err()
 		}
 		a.opts.Logger.Warn("model call failed", "error", err, "class", provider.ClassOf(err))
-		if provider.ClassOf(err) == provider.ContextExhausted && !compacted {
-			compacted = true
-			if a.recoverSpace(ctx) {
-				a.restart(began, "the history was compacted")
-				continue
-			}
+		if provider.ClassOf(err) == provider.ContextExhausted && a.recoverSpace(ctx, &space) {
+			a.restart(began, "the history was compacted")
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		if !began && a.failover(ctx, err) {
 			continue

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/lifecycle"
@@ -25,7 +27,9 @@ var ErrNothingToCompact = errors.New("nothing to compact: the conversation is no
 // Compact makes the history shorter because the person asked for it.
 func (a *Agent) Compact(ctx context.Context) error {
 	keep := a.profile.Settings.Compaction.KeepLast
-	if skip := a.beforeCompaction(ctx, true, keep); skip {
+	said, skip := a.beforeCompaction(ctx, true, keep)
+	defer func() { a.say(said) }()
+	if skip {
 		return nil
 	}
 	// A short conversation is compacted as far as it goes.
@@ -49,7 +53,9 @@ func (a *Agent) compactIfFull(ctx context.Context) error {
 	if !full || a.boundary(c.KeepLast) == 0 {
 		return nil
 	}
-	if a.beforeCompaction(ctx, false, c.KeepLast) {
+	said, skip := a.beforeCompaction(ctx, false, c.KeepLast)
+	defer func() { a.say(said) }()
+	if skip {
 		return nil
 	}
 	if err := a.compact(ctx, c.KeepLast); err != nil {
@@ -61,32 +67,45 @@ func (a *Agent) compactIfFull(ctx context.Context) error {
 	return nil
 }
 
+// recovery is how far the compactions for one model call have gone.
+type recovery struct {
+	asked bool // The handlers, who are asked once.
+	left  int  // Attempts.
+	keep  int
+}
+
 // recoverSpace compacts after the provider refused a request as too long,
-// keeping less and less until it works. It reports whether it did.
-func (a *Agent) recoverSpace(ctx context.Context) bool {
-	const attempts = 5
-	keep := a.profile.Settings.Compaction.KeepLast
-	if a.beforeCompaction(ctx, false, keep) {
-		return false
+// keeping less with every attempt, also over several requests. It reports whether
+// the history is shorter now.
+func (a *Agent) recoverSpace(ctx context.Context, r *recovery) bool {
+	if !r.asked {
+		*r = recovery{asked: true, left: 5, keep: a.profile.Settings.Compaction.KeepLast}
+		said, skip := a.beforeCompaction(ctx, false, r.keep)
+		defer func() { a.say(said) }()
+		if skip {
+			r.left = 0
+		}
 	}
-	for range attempts {
+	for r.left > 0 && ctx.Err() == nil {
+		keep := r.keep
+		r.left, r.keep = r.left-1, keep/2
+		if keep == 0 {
+			r.left = 0
+		}
 		err := a.compact(ctx, keep)
 		if err == nil {
 			return true
 		}
-		if ctx.Err() != nil || keep == 0 {
-			return false
-		}
 		a.opts.Logger.Warn("recovery compaction failed", "keep", keep, "error", err)
-		keep /= 2
 	}
 	return false
 }
 
-// beforeCompaction asks the handlers; true means that they want none.
-func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (skip bool) {
+// beforeCompaction asks the handlers whether they want none. What they say is for
+// the caller to put after the compaction, which it would not survive.
+func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (said []lifecycle.Said, skip bool) {
 	if !a.opts.Pipeline.Has(lifecycle.BeforeCompaction) {
-		return false
+		return nil, false
 	}
 	snap := a.Snapshot()
 	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.BeforeCompaction, Data: &sdk.BeforeCompactionContext{
@@ -94,12 +113,15 @@ func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (sk
 		MessageCount: snap.MessageCount, KeepLast: keep,
 	}}, nil)
 	a.tell(out)
-	a.say(out.Said)
-	return out.Skip
+	return out.Said, out.Skip
 }
 
 // compact replaces all but the last keep messages by a summary.
 func (a *Agent) compact(ctx context.Context, keep int) (err error) {
+	cut := a.boundary(keep)
+	if cut == 0 {
+		return ErrNothingToCompact
+	}
 	before := len(a.hist.msgs)
 	var summary string
 	defer func() {
@@ -114,10 +136,6 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 			a.say(out.Said)
 		}
 	}()
-	cut := a.boundary(keep)
-	if cut == 0 {
-		return ErrNothingToCompact
-	}
 	summary, err = a.summarise(ctx, a.hist.msgs[:cut])
 	if err != nil {
 		return err
@@ -127,8 +145,10 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 		text += "\n\nTodos:\n" + todos
 	}
 	msgs := []message.Message{userText(text, sdk.TypeNormal)}
-	for _, m := range a.hist.msgs[cut:] {
-		if m.Type == sdk.TypeNormal {
+	msgs[0].CreatedAt = time.Now()
+	unseen := a.unseen()
+	for i, m := range a.hist.msgs[cut:] {
+		if m.Type == sdk.TypeNormal || cut+i >= unseen && m.Sent() {
 			msgs = append(msgs, m)
 		}
 	}
@@ -140,6 +160,16 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 	a.mu.Unlock()
 	a.emit(Event{Kind: Compacted, Text: fmt.Sprintf("compacted %d messages into %d", before, len(a.hist.msgs))})
 	return nil
+}
+
+// unseen is the index of the first message that the model has not answered yet.
+func (a *Agent) unseen() int {
+	for i, m := range slices.Backward(a.hist.msgs) {
+		if m.Role == message.Assistant && m.Type == sdk.TypeNormal {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // boundary is the index of the first message that stays when keep messages are
@@ -156,28 +186,48 @@ func (a *Agent) boundary(keep int) int {
 	return cut
 }
 
-// summarise has a model write the summary of msgs.
-func (a *Agent) summarise(ctx context.Context, msgs []message.Message) (string, error) {
+// summarise has a model write the summary of msgs. If the provider says that the
+// text is too long, less of every tool result is shown.
+func (a *Agent) summarise(ctx context.Context, msgs []message.Message) (summary string, err error) {
 	c := a.profile.Settings.Compaction
 	model := a.profile.Model
 	if c.Model != nil {
 		model = *c.Model
 	}
-	resp, err := model.Client.Chat(ctx, &provider.Request{
-		Model: model.Name, System: cmpOr(c.Prompt, summaryPrompt), Generation: model.Generation,
-		Messages: []message.Message{userText("Summarise this conversation:\n\n"+transcript(msgs, c.ResultLength), sdk.TypeNormal)},
-	}, nil)
+	for _, length := range append([]int{c.ResultLength}, c.Retries...) {
+		summary, err = a.complete(ctx, model, cmpOr(c.Prompt, summaryPrompt), "Summarise this conversation:\n\n"+transcript(msgs, length))
+		if provider.ClassOf(err) != provider.ContextExhausted {
+			break
+		}
+	}
 	if err != nil {
 		return "", fmt.Errorf("summary: %w", err)
 	}
-	a.mu.Lock()
-	a.stats.in += resp.Usage.Input
-	a.stats.out += resp.Usage.Output
-	a.mu.Unlock()
-	if strings.TrimSpace(resp.Message.Content) == "" {
-		return "", errors.New("summary: the model answered nothing")
+	return summary, nil
+}
+
+// complete asks a model for one text outside the conversation.
+func (a *Agent) complete(ctx context.Context, m Model, system, prompt string) (string, error) {
+	resp, err := m.Client.Chat(ctx, &provider.Request{
+		Model: m.Name, System: system, Generation: m.Generation, Messages: []message.Message{userText(prompt, sdk.TypeNormal)},
+	}, nil)
+	if err != nil {
+		return "", err
 	}
-	return strings.TrimSpace(resp.Message.Content), nil
+	a.spend(resp.Usage)
+	text := strings.TrimSpace(resp.Message.Content)
+	if text == "" {
+		return "", errors.New("the model answered nothing")
+	}
+	return text, nil
+}
+
+// spend counts what a model call cost.
+func (a *Agent) spend(u provider.Usage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stats.in += u.Input
+	a.stats.out += u.Output
 }
 
 // transcript renders messages as text, with tool results cut to limit characters.
@@ -190,7 +240,7 @@ func transcript(msgs []message.Message, limit int) string {
 		}
 		text := m.Content
 		if m.Role == message.Tool {
-			if limit > 0 && len(text) > limit {
+			if limit >= 0 && len(text) > limit {
 				text = cutUTF8(text, limit) + " […]"
 			}
 			fmt.Fprintf(&b, "[result of %s] %s\n", m.ToolName, text)
@@ -201,7 +251,7 @@ func transcript(msgs []message.Message, limit int) string {
 		}
 		for _, c := range m.ToolCalls {
 			args := tool.ArgsJSON(c.Arguments)
-			if limit > 0 && len(args) > 2*limit {
+			if limit >= 0 && len(args) > 2*limit {
 				args = cutUTF8(args, 2*limit) + " […]"
 			}
 			fmt.Fprintf(&b, "[%s calls %s] %s\n", m.Role, c.Name, args)

@@ -15,6 +15,8 @@ type history struct {
 	turns []sdk.Turn // What Context.Turns lists; a prefix handed out is never changed.
 	raw   int        // Sum of the raw token estimates.
 
+	formed former // What a model sees of msgs, kept up to date as it grows.
+
 	// volatile is the index of the first message that must go after it has been
 	// sent once; -1 if there is none. Such messages are always near the end.
 	volatile int
@@ -75,6 +77,7 @@ func (h *history) prune() {
 		}
 	}
 	h.msgs = h.msgs[:from]
+	h.formed.rewind(from)
 	h.volatile = -1
 	for _, m := range tail {
 		if m.Eject || m.Type == message.Ephemeral {
@@ -106,43 +109,79 @@ func dropThoughts(ts []message.Thought, gone map[string]bool) []message.Thought 
 
 // sent returns the messages a model sees, well formed: every call is answered
 // exactly once, directly after the message that asked for it, in order. Answers
-// without a call and calls without an answer are left out.
-func (h *history) sent() []message.Message { return wellFormed(h.msgs) }
+// without a call and calls without an answer are left out. The result must not
+// be changed.
+func (h *history) sent() []message.Message { return h.formed.take(h.msgs) }
 
 // wellFormed is the rule of history.sent for any list of messages.
-func wellFormed(msgs []message.Message) []message.Message {
-	out := make([]message.Message, 0, len(msgs))
-	for i := 0; i < len(msgs); i++ {
-		m := msgs[i]
-		switch {
-		case !m.Sent(), m.Role == message.Tool: // Answers are taken with their calls.
-			continue
-		case len(m.ToolCalls) == 0:
-			out = append(out, m)
-			continue
-		}
-		answers := answersOf(&m, msgs[i+1:])
-		if len(answers) < len(m.ToolCalls) {
-			m.ToolCalls = slices.DeleteFunc(slices.Clone(m.ToolCalls), func(c sdk.MessageToolCall) bool {
-				return !slices.ContainsFunc(answers, func(a message.Message) bool { return a.ToolCallID == c.ID })
-			})
-			if len(m.ToolCalls) == 0 && m.Content == "" {
-				continue
-			}
-		}
-		out = append(append(out, m), answers...)
+func wellFormed(msgs []message.Message) []message.Message { return new(former).take(msgs) }
+
+// former makes a growing list of messages well formed. It works through each
+// message once, however often it is asked, so that a long conversation costs no
+// more per turn than a short one.
+type former struct {
+	out   []message.Message
+	marks []int // Length of out before each message that is settled.
+}
+
+// rewind forgets what came from the messages at and after index n.
+func (f *former) rewind(n int) {
+	if n < len(f.marks) {
+		// Clipped, because what was handed out may still be read.
+		f.out, f.marks = slices.Clip(f.out[:f.marks[n]]), f.marks[:n]
 	}
-	return out
+}
+
+// take returns the well-formed list for msgs, of which the settled ones are the
+// same as before.
+func (f *former) take(msgs []message.Message) []message.Message {
+	if f.out == nil {
+		f.out = make([]message.Message, 0, len(msgs))
+	}
+	out := f.out
+	for i := len(f.marks); i < len(msgs); i++ {
+		settled := len(f.marks) == i // Nothing before it waits for answers.
+		m, before := msgs[i], len(out)
+		if m.Sent() && m.Role != message.Tool { // Answers are taken with their calls.
+			var complete bool
+			out, complete = appendAnswered(out, m, msgs[i+1:])
+			settled = settled && complete
+		}
+		if settled {
+			f.out, f.marks = out, append(f.marks, before)
+		}
+	}
+	return slices.Clip(out)
+}
+
+// appendAnswered appends m and the answers to its calls. complete is false while
+// answers may still come.
+func appendAnswered(out []message.Message, m message.Message, after []message.Message) (_ []message.Message, complete bool) {
+	if len(m.ToolCalls) == 0 {
+		return append(out, m), true
+	}
+	answers, closed := answersOf(&m, after)
+	if len(answers) == len(m.ToolCalls) {
+		return append(append(out, m), answers...), true
+	}
+	m.ToolCalls = slices.DeleteFunc(slices.Clone(m.ToolCalls), func(c sdk.MessageToolCall) bool {
+		return !slices.ContainsFunc(answers, func(a message.Message) bool { return a.ToolCallID == c.ID })
+	})
+	if len(m.ToolCalls) == 0 && m.Content == "" {
+		return out, closed
+	}
+	return append(append(out, m), answers...), closed
 }
 
 // answersOf finds the answers to the calls of m among the messages after it, up
-// to the next assistant message, in the order of the calls.
-func answersOf(m *message.Message, after []message.Message) []message.Message {
-	end := slices.IndexFunc(after, func(x message.Message) bool { return x.Role == message.Assistant && x.Sent() && len(x.ToolCalls) > 0 })
-	if end < 0 {
+// to the next message with calls, in the order of the calls. closed tells whether
+// there is such a message, so that no more answers can come.
+func answersOf(m *message.Message, after []message.Message) (answers []message.Message, closed bool) {
+	end := slices.IndexFunc(after, func(x message.Message) bool { return len(x.ToolCalls) > 0 && x.Sent() })
+	if closed = end >= 0; !closed {
 		end = len(after)
 	}
-	answers := make([]message.Message, 0, len(m.ToolCalls))
+	answers = make([]message.Message, 0, len(m.ToolCalls))
 	for _, c := range m.ToolCalls {
 		if i := slices.IndexFunc(after[:end], func(x message.Message) bool {
 			return x.Role == message.Tool && x.Sent() && x.ToolCallID == c.ID
@@ -150,7 +189,7 @@ func answersOf(m *message.Message, after []message.Message) []message.Message {
 			answers = append(answers, after[i])
 		}
 	}
-	return answers
+	return answers, closed
 }
 
 // transformable renders messages, with the system prompt first, in the form

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
@@ -15,8 +17,17 @@ import (
 // Run makes a tool call in the name of a tool, through the same gates as one of
 // the model. It may be called by several goroutines.
 func (a *Agent) Run(ctx context.Context, name string, args map[string]any) (tool.Result, error) {
-	c := a.lookup(sdk.MessageToolCall{ID: fmt.Sprintf("sub_%d", a.subcalls.Add(1)), Name: name, Arguments: args})
+	c := a.lookup(sdk.MessageToolCall{ID: fmt.Sprintf("sub_%d", a.subcalls.Add(1)), Name: name, Arguments: args}, a.available())
 	a.runGroup(ctx, []*call{c})
+	switch {
+	case c.err == nil:
+		c.result.Text = c.text()
+	case c.replaced != nil:
+		c.result.Text = *c.replaced
+		c.err = errors.New(c.text())
+	case len(c.feedback) > 0:
+		c.err = fmt.Errorf("%w\n\n%s", c.err, strings.Join(c.feedback, "\n"))
+	}
 	return c.result, c.err
 }
 
@@ -28,16 +39,25 @@ func (a *Agent) Ask(ctx context.Context, q tool.Question) ([]string, error) {
 	return a.opts.Ask(ctx, q)
 }
 
+// notDelegated are the tools that a sub-agent does without: one that delegates
+// again would never end, the person and the todo list belong to the agent that
+// was asked, and an answer ends the work anyway.
+var notDelegated = []string{"Task", "Ask", doneTool, "TodoCreate", "TodoList", "TodoProgress"}
+
 // Delegate lets a sub-agent work on a prompt. It has a conversation of its own but
 // shares the pipeline, so every gate that holds here holds there.
 func (a *Agent) Delegate(ctx context.Context, name, description, prompt string) (string, error) {
 	resolve := func(agent, mode string) (Profile, error) {
 		p, err := a.opts.Resolve(agent, mode)
-		// A sub-agent that delegates again would never end.
-		p.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t tool.Tool) bool { return t.Name == "Task" || t.Name == "Ask" || t.Name == doneTool })
+		withheld := func(t tool.Tool) bool { return slices.Contains(notDelegated, t.Name) }
+		p.Tools = slices.DeleteFunc(slices.Clone(p.Tools), withheld)
+		p.Deferred = slices.DeleteFunc(slices.Clone(p.Deferred), withheld)
 		return p, err
 	}
-	mode := ""
+	mode, limits := "", a.profile.Settings.Subagent
+	if name == "" {
+		name = limits.Agent
+	}
 	if name == "" {
 		name, mode = a.profile.Agent, cmpOr(a.profile.Mode, "none")
 	}
@@ -55,11 +75,14 @@ func (a *Agent) Delegate(ctx context.Context, name, description, prompt string) 
 	if err != nil {
 		return "", err
 	}
-	answer, err := child.Send(ctx, Input{Text: prompt})
+	// What bounds the session bounds what is done in its name.
+	child.SetMaxSteps(cmp.Or(a.state.steps, limits.MaxSteps))
 	a.mu.Lock()
-	a.stats.in += child.stats.in
-	a.stats.out += child.stats.out
+	in, out := a.stats.in, a.stats.out
 	a.mu.Unlock()
+	child.stats.in, child.stats.out = in, out
+	answer, err := child.Send(ctx, Input{Text: prompt})
+	a.spend(provider.Usage{Input: child.stats.in - in, Output: child.stats.out - out})
 	if err != nil {
 		return answer, fmt.Errorf("sub-agent %s: %w", name, err)
 	}

@@ -57,10 +57,14 @@ func (a *Agent) Send(ctx context.Context, in Input) (answer string, err error) {
 	if err != nil {
 		return "", err
 	}
+	a.mu.Lock()
+	a.stats.turns++ // Only now: what a handler refused is no turn of the model.
+	a.mu.Unlock()
 	a.append(message.Message{Message: sdk.Message{Role: message.User, Content: text}, Images: in.Images})
 	a.autoTitle(text)
 	answer, err = a.run(ctx)
 	if err == nil {
+		a.modelTitle(ctx, text, answer)
 		err = a.compactIfFull(ctx)
 	}
 	return answer, err
@@ -71,7 +75,6 @@ func (a *Agent) beginTurn() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turn = turn{patches: map[string]int{}, failovers: a.profile.Fallback}
-	a.stats.turns++
 }
 
 // settle makes the session durable at the end of a turn.
@@ -84,22 +87,43 @@ func (a *Agent) settle() error {
 
 // autoTitle names the session after the first thing the person said.
 func (a *Agent) autoTitle(text string) {
-	limit := a.profile.Settings.TitleLength
-	if a.title != "" || limit <= 0 {
-		return
+	if limit := a.profile.Settings.Title.Length; a.title == "" && limit > 0 {
+		a.title = titleOf(text, limit)
 	}
+}
+
+// titleOf makes a title of the first line of a text.
+func titleOf(text string, limit int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if r := []rune(line); len(r) > limit {
 		line = strings.TrimSpace(string(r[:limit-1])) + "…"
 	}
-	a.title = line
+	return line
+}
+
+// titlePrompt tells a model how to name a conversation.
+const titlePrompt = "Name this conversation in at most six words. Answer with the name only, without quotes."
+
+// modelTitle has a model name the session after its first turn, where that is
+// wanted. A failure leaves the first words of the person.
+func (a *Agent) modelTitle(ctx context.Context, said, answer string) {
+	t := a.profile.Settings.Title
+	if t.Model == nil || t.Length <= 0 || a.stats.turns != 1 || a.title != titleOf(said, t.Length) {
+		return
+	}
+	text, err := a.complete(ctx, *t.Model, cmpOr(t.Prompt, titlePrompt), said+"\n\n"+cutUTF8(answer, 2000))
+	if err != nil {
+		a.opts.Logger.Warn("no title", "error", err)
+		return
+	}
+	a.title = titleOf(strings.Trim(text, "\"'"), t.Length)
 }
 
 // receive lets the handlers judge and rewrite what the person said.
 func (a *Agent) receive(ctx context.Context, text string) (string, error) {
-	if share, window := a.profile.Settings.InputShare, a.info.ContextLength; share > 0 && window > 0 && a.tokens.real(len(text)/4) > window*share/100 {
+	if share, window := a.profile.Settings.InputShare, a.info.ContextLength; share > 0 && window > 0 && a.size(text) > window*share/100 {
 		return "", fmt.Errorf("input too long: about %d tokens, more than %d%% of the %d token window (tools.user_input_max_percentage)",
-			a.tokens.real(len(text)/4), share, window)
+			a.size(text), share, window)
 	}
 	if !a.opts.Pipeline.Has(lifecycle.UserMessage) {
 		return text, nil

@@ -37,9 +37,24 @@ type Settings struct {
 	Result      ResultLimit
 	Compaction  Compaction
 	ReadBefore  bool // Reported in the snapshot; the guard enforces it.
-	TitleLength int  // Longest automatic title; 0 = no automatic title.
-	Divisor     int  // Bytes per token of the rough estimate; 0 = 4.
-	InputShare  int  // Largest share of the window one input may take, in percent; 0 = unlimited.
+	Title       Title
+	Divisor     float64 // Bytes per token of the rough estimate; 0 = 4.
+	InputShare  int     // Largest share of the window one input may take, in percent; 0 = unlimited.
+
+	Subagent Subagent
+}
+
+// Subagent is what holds for agents that this one starts.
+type Subagent struct {
+	Agent    string // When a call names none; empty is the same agent.
+	MaxSteps int    // 0 = as its own profile says.
+}
+
+// Title says how sessions get their titles. The zero value gives none.
+type Title struct {
+	Length int    // Longest title; 0 = no automatic title.
+	Model  *Model // Who makes it; nil takes the first words of the person.
+	Prompt string // Instructions; empty means the built-in ones.
 }
 
 // ResultLimit bounds what one tool result may cost. The zero value is no limit.
@@ -55,6 +70,7 @@ type Compaction struct {
 	MaxTokens    int     // Tokens at which it starts; wins over Threshold.
 	KeepLast     int     // Messages that stay as they are.
 	ResultLength int     // Characters of each tool result that the summary gets to see.
+	Retries      []int   // The same for further attempts when the provider says that it is too long.
 	Prompt       string  // Instructions for the summary; empty means the built-in ones.
 	Model        *Model  // Who writes the summary; nil means the active model.
 }

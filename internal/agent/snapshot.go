@@ -200,6 +200,9 @@ func (a *Agent) Begin(log *session.Log) error {
 	a.hist.reset(nil)
 	a.title, a.name = "", ""
 	a.opts.Todo.Replace("", nil)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stats, a.loaded = counters{start: time.Now()}, nil
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 // learns how many real tokens one rough token of this conversation is.
 type tokenScale struct {
 	scale   float64 // 0 until the first report.
+	divisor float64 // Bytes per token until then; 0 = 4.
 	lastAPI int
 }
 
@@ -27,11 +28,17 @@ func (t *tokenScale) learn(raw int, u provider.Usage) {
 
 // real converts a rough count.
 func (t *tokenScale) real(raw int) int {
-	if t.scale == 0 {
-		return raw
+	switch {
+	case t.scale != 0:
+		return int(float64(raw) * t.scale)
+	case t.divisor > 0:
+		return int(float64(raw) * 4 / t.divisor)
 	}
-	return int(float64(raw) * t.scale)
+	return raw
 }
+
+// size estimates the tokens of a text.
+func (a *Agent) size(text string) int { return a.tokens.real(len(text) / 4) }
 
 // rough is the rough size of the next request: prompt, history and tool schemas.
 func (a *Agent) rough() int {

@@ -81,15 +81,10 @@ func Open(o Options, face Face) (*App, error) {
 	approvals := &guard.Approvals{}
 	approvals.Restore(a.cfg.Approvals)
 	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell})
-	switches := &guard.ReadSwitches{}
 	a.pipeline.Bind(lifecycle.Guard, append(guard.Bindings(guard.Options{
-		Tool: a.tool, Reads: &a.reads, Approvals: approvals,
-		Rules: func(agent, mode string) guard.Rules { return a.resolved(agent, mode).rules },
-		ReadBefore: func(agent, mode string) guard.ReadBefore {
-			return switches.Apply(a.resolved(agent, mode).readBefore)
-		},
+		Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals,
 	}), o.Watch...))
-	a.commands = &commands.Session{Reads: switches, Approvals: approvals, Store: a.store(homes)}
+	a.commands = &commands.Session{Reads: &guard.ReadSwitches{}, Approvals: approvals, Store: a.store(homes)}
 	if err := a.openAgent(); err != nil {
 		return nil, errors.Join(err, a.closeLog())
 	}

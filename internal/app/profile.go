@@ -1,6 +1,8 @@
 package app
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,9 +15,8 @@ import (
 
 // resolved is what the configuration says about one agent in one mode.
 type resolved struct {
-	profile    agent.Profile
-	rules      guard.Rules
-	readBefore guard.ReadBefore
+	profile agent.Profile
+	guard   guard.Config
 }
 
 // resolve makes the profile of an agent in a mode. An empty agent is the default
@@ -32,11 +33,15 @@ func (a *App) resolve(name, mode string) (agent.Profile, error) {
 	return r.profile, nil
 }
 
-// resolved returns what was resolved last for an agent in a mode.
-func (a *App) resolved(name, mode string) resolved {
+// guarded is what the guards hold an agent in a mode to.
+func (a *App) guarded(name, mode string) (guard.Config, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.cache[[2]string{name, mode}]
+	if r, ok := a.cache[[2]string{name, mode}]; ok {
+		return r.guard, nil
+	}
+	r, err := a.build(name, cmp.Or(mode, "none"))
+	return r.guard, err
 }
 
 func (a *App) build(name, modeName string) (resolved, error) {
@@ -67,20 +72,23 @@ func (a *App) build(name, modeName string) (resolved, error) {
 		return resolved{}, fmt.Errorf("agent %s: %w", who.Name, err)
 	}
 	r := resolved{
-		rules:      guard.Rules(f.Tools.Policy).Add(guard.Rules(who.Tools.Policy)),
-		readBefore: guard.ReadBefore(f.Tools.ReadBefore),
-		profile:    agent.Profile{Agent: who.Name, Fallback: who.Fallback, Model: model},
+		guard: guard.Config{
+			Rules:      guard.Rules(f.Tools.Policy).Add(guard.Rules(who.Tools.Policy)),
+			ReadBefore: a.commands.Reads.Apply(guard.ReadBefore(f.Tools.ReadBefore)),
+		},
+		profile: agent.Profile{Agent: who.Name, Fallback: who.Fallback, Model: model},
 	}
 	layers := []tool.Filter{tool.Filter(f.Tools.Filter), a.opts.Tools, tool.Filter(who.Tools.Filter)}
 	if mode != nil {
 		r.profile.Mode = mode.Name
-		r.rules = r.rules.Add(guard.Rules(mode.Tools.Policy))
+		r.guard.Rules = r.guard.Rules.Add(guard.Rules(mode.Tools.Policy))
 		layers = append(layers, tool.Filter(mode.Tools.Filter))
 	}
 	r.profile.Tools = a.buildTools(f, layers)
 	if r.profile.Settings, err = a.settings(f); err != nil {
 		return resolved{}, err
 	}
+	r.profile.Settings.ReadBefore = r.guard.ReadBefore.Write
 	r.profile.Prompt, err = a.prompt(who, mode, r)
 	return r, err
 }
@@ -105,12 +113,13 @@ func (a *App) buildTools(f config.Features, layers []tool.Filter) []tool.Tool {
 func (a *App) settings(f config.Features) (agent.Settings, error) {
 	s := agent.Settings{
 		MaxSteps: f.Tools.MaxSteps, TokenBudget: f.Tools.TokenBudget, Serial: !f.Tools.Parallel,
-		ReadBefore: f.Tools.ReadBefore.Write, InputShare: f.Tools.UserInputMaxPercentage,
+		InputShare: f.Tools.UserInputMaxPercentage,
 		Compaction: agent.Compaction{
 			Disabled:  f.Compaction.Threshold == 0 && f.Compaction.MaxTokens == 0,
 			Threshold: float64(f.Compaction.Threshold), MaxTokens: f.Compaction.MaxTokens,
-			KeepLast: f.Compaction.KeepLastMessages, ResultLength: f.Compaction.ToolResultMaxLength,
+			KeepLast: f.Compaction.KeepLastMessages, ResultLength: f.Compaction.ToolResultMaxLength, Retries: f.Compaction.TruncationRetries,
 		},
+		Subagent: agent.Subagent(f.Subagent), Divisor: f.Estimation.Divisor,
 	}
 	if f.Tools.Mode == "percentage" {
 		s.Result.Percent = float64(f.Tools.Result.MaxPercentage)
@@ -118,39 +127,52 @@ func (a *App) settings(f config.Features) (agent.Settings, error) {
 		s.Result.Tokens = f.Tools.Result.MaxTokens
 	}
 	if !f.Title.Disabled {
-		s.TitleLength = f.Title.MaxLength
+		s.Title.Length = f.Title.MaxLength
 	}
 	if a.opts.Limits.TokenBudget > 0 {
 		s.TokenBudget = a.opts.Limits.TokenBudget
 	}
-	if name := f.Compaction.Prompt; name != "" {
-		p, err := a.cfg.Prompt(name)
+	var errs [2]error
+	s.Compaction.Model, s.Compaction.Prompt, errs[0] = a.helper(f.Compaction.Agent, f.Compaction.Prompt)
+	s.Title.Model, s.Title.Prompt, errs[1] = a.helper(f.Title.Agent, f.Title.Prompt)
+	return s, errors.Join(errs[:]...)
+}
+
+// helper finds the model of an agent and the text of a prompt that do a small job
+// beside the conversation; empty names leave it to the agent.
+func (a *App) helper(agentName, promptName string) (model *agent.Model, prompt string, err error) {
+	if promptName != "" {
+		p, err := a.cfg.Prompt(promptName)
 		if err != nil {
-			return s, err
+			return nil, "", err
 		}
-		s.Compaction.Prompt = p.Body
+		prompt = p.Body
 	}
-	if name := f.Compaction.Agent; name != "" {
-		who, err := a.cfg.Agent(name)
-		if err != nil {
-			return s, err
-		}
-		m, err := a.model(who.Model)
-		if err != nil {
-			return s, err
-		}
-		s.Compaction.Model = &m
+	if agentName == "" {
+		return nil, prompt, nil
 	}
-	return s, nil
+	who, err := a.cfg.Agent(agentName)
+	if err != nil {
+		return nil, "", err
+	}
+	m, err := a.model(who.Model)
+	return &m, prompt, err
 }
 
 // prompt collects the parts of the system prompt.
 func (a *App) prompt(who config.Agent, mode *config.Mode, r resolved) (agent.Prompt, error) {
 	p := agent.Prompt{
-		Agent: who.Body, ReadBefore: agent.ReadBeforeData(r.readBefore), Policy: r.rules.String(),
+		Agent: who.Body, ReadBefore: agent.ReadBeforeData(r.guard.ReadBefore), Policy: r.guard.Rules.String(),
 	}
 	if mode != nil {
 		p.Mode = mode.Body
+	}
+	var err error
+	if p.Files, err = a.agentFiles(who); err != nil {
+		return p, err
+	}
+	if p.Instructions, err = a.instructions(who.AgentsMD); err != nil {
+		return p, err
 	}
 	system := who.System
 	if a.opts.Choice.System != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/plain"
 )
@@ -111,11 +112,13 @@ func prompt(a *app.App) string {
 	return text + "> "
 }
 
-// attend lets a run put questions to a person at the terminal.
-func (e *env) attend(face *app.Face, out plain.Output) {
+// attend lets a run put questions to a person at the terminal, until the returned
+// function is called. Ctrl+C at a question ends the run.
+func (e *env) attend(face *app.Face, out plain.Output, interrupt func()) (leave func()) {
 	printer, _ := out.(*plain.Printer)
 	editor := plain.NewEditor(e.in, e.err, plain.EditorOptions{})
-	e.ask(face, editor, printer, nil)
+	e.ask(face, editor, printer, interrupt)
+	return editor.Close
 }
 
 // ask connects the questions of a session to an editor.
@@ -128,26 +131,16 @@ func (e *env) ask(face *app.Face, editor *plain.Editor, printer *plain.Printer, 
 		o.Pause = printer.Pause
 	}
 	asker := plain.NewAsker(o)
-	face.Approve = func(ctx context.Context, q agent.Approval) agent.Decision {
-		d := asker.Approve(ctx, q)
-		return agent.Decision{Allow: d.Allow, Reason: d.Reason, Remember: agent.Remember(d.Remember), Pattern: d.Pattern}
-	}
-	face.Ask = asker.Ask
+	face.Approve, face.Ask = asker.Approve, asker.Ask
 }
 
 // historyFile is where typed lines are remembered; empty for nowhere.
 func (e *env) historyFile() string {
-	if e.flags.homeSet {
-		if e.flags.home == "" {
-			return ""
-		}
-		return filepath.Join(e.flags.home, "history")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
+	homes, err := config.FindHomes(e.flags.options().Homes)
+	if err != nil || homes.Global == "" || os.MkdirAll(homes.Global, 0o700) != nil {
 		return ""
 	}
-	return filepath.Join(home, ".aura", "history")
+	return filepath.Join(homes.Global, "history")
 }
 
 // complete proposes slash commands and their names, and files for everything else.
@@ -155,7 +148,7 @@ func complete(a *app.App, before string) []string {
 	if a == nil {
 		return nil
 	}
-	word := before[strings.LastIndexAny(before, " \t")+1:]
+	word := before[strings.LastIndexAny(before, " \t\n")+1:]
 	if strings.HasPrefix(before, "/") && word == before {
 		var out []string
 		for _, c := range a.Commands().Commands() {

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -63,6 +65,14 @@ func Main(args []string, in, out, errOut *os.File) (code int) {
 	root.SetOut(out)
 	root.SetErr(errOut)
 	return e.exitCode(root.ExecuteContext(context.Background()))
+}
+
+// interruptible returns a context that the first Ctrl+C ends. A second one ends the
+// program at once.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // exitCode reports err to the person and chooses the exit code.

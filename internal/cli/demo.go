@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +39,7 @@ moments of the lifecycle, at which hooks, plugins and extensions can step in.`,
 }
 
 func (e *env) demo(ctx context.Context, keep bool) (err error) {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	dir, err := os.MkdirTemp("", "aura-demo-")
 	if err != nil {

@@ -3,10 +3,8 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -22,7 +20,7 @@ func newModels(e *env) *cobra.Command {
 		Short: "List the models of a provider",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			ctx, stop := interruptible(cmd.Context())
 			defer stop()
 			a, err := app.Open(e.flags.options(), app.Face{})
 			if err != nil {

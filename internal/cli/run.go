@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +51,7 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 	if prompts, err = e.prompts(prompts); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
@@ -62,7 +60,7 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 	}
 	face := app.Face{Observe: out.Observe, Print: func(text string) { e.print(out, text) }}
 	if plain.IsTerminal(e.in) && plain.IsTerminal(e.err) {
-		e.attend(&face, out)
+		defer e.attend(&face, out, stop)()
 	}
 	a, err := app.Open(e.flags.options(), face)
 	if err != nil {

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -83,7 +81,7 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("%s: %w", t.Name, err)}
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	result, err := t.Execute(ctx, tool.Call{
 		ID: "cli", Args: values, Context: a.Agent().Snapshot(), Workdir: a.Agent().Snapshot().Workdir,

@@ -88,7 +88,7 @@ func (w *world) bind(p *lifecycle.Pipeline) {
 func (w *world) resolve(client *script.Client, list *todo.List, name, mode string) (agent.Profile, error) {
 	p := agent.Profile{
 		Model:    agent.Model{Provider: "script", Client: client, Name: w.model},
-		Settings: agent.Settings{MaxSteps: 5, TitleLength: 50, Compaction: agent.Compaction{Threshold: 80, KeepLast: 2}},
+		Settings: agent.Settings{MaxSteps: 5, Title: agent.Title{Length: 50}, Compaction: agent.Compaction{Threshold: 80, KeepLast: 2}},
 		Prompt:   agent.Prompt{Agent: "You help.", Policy: "denied: Bash:rm*"},
 	}
 	reads := w.Reads.Apply(guard.ReadBefore{Write: true})

@@ -42,7 +42,6 @@ type Agent struct {
 	Subagent bool     `yaml:"subagent"`                              // Offered to the Task tool.
 	AgentsMD string   `yaml:"agentsmd" enum:"all global local none"` // Which AGENTS.md files join the prompt; empty is all.
 	Files    []string `yaml:"files"`                                 // Files that join the prompt.
-	Thinking string   `yaml:"thinking" enum:"strip rewrite"`         // What happens to earlier thinking; empty keeps it.
 	Default  bool     `yaml:"default"`
 	Features Layers   `yaml:"features"`
 	Body     string   `yaml:"-"` // Template.

@@ -23,6 +23,7 @@ type Config struct {
 	Prompts   []Prompt
 	Providers []Provider // From files only; Provider also knows the usual ones.
 
+	Hooks     Hooks
 	Approvals []string          // Tool patterns that people allowed for good.
 	Files     map[string][]File // Files of the kinds that other packages decode, by kind, global home first.
 

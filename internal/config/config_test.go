@@ -95,7 +95,6 @@ default: true
 subagent: true
 agentsmd: local
 files: [NOTES.md]
-thinking: strip
 features:
   tools: {max_steps: 3}
 ---
@@ -110,7 +109,7 @@ You are {{ .Agent }}.
 		"config/modes/careful.md":       "---\nname: Careful\ndescription: slow\nhooks: {enabled: [a], disabled: [b]}\ntools: {enabled: [Read]}\nfeatures: {title: {disabled: true}}\n---\nBe careful.\n",
 		"config/prompts/base.md":        "Base: {{ template \"agent\" . }}{{ template \"mode\" . }}",
 		"config/providers/p/mock.yml":   "mock:\n  type: script\n  script: play/a.yaml\n",
-		"config/hooks/sub/go.yaml":      "whatever: 1\n",
+		"config/mcp/sub/go.yaml":        "whatever: 1\n",
 		"config/rules/approvals.yaml":   "tool_auto: [\"Bash:ls*\"]\n",
 		"config/providers/empty.yaml":   "# nothing\n",
 		"plugins/p/anything.yaml":       "not: read\n",
@@ -133,10 +132,10 @@ You are {{ .Agent }}.
 	if a.Mode != "careful" || a.System != "base" || a.Tools.Enabled[0] != "*" || a.Tools.Disabled[0] != "Bash" ||
 		!reflect.DeepEqual(a.Tools.Policy, config.Policy{Auto: []string{"Read"}, Confirm: []string{"Bash:git push*"}, Deny: []string{"mcp__*"}}) ||
 		a.Hooks.Disabled[0] != "go:*" || a.Fallback[0] != "other" || !a.Default || !a.Subagent || a.AgentsMD != "local" ||
-		a.Files[0] != "NOTES.md" || a.Thinking != "strip" || a.Hide {
+		a.Files[0] != "NOTES.md" || a.Hide {
 		t.Errorf("agent: %+v", a)
 	}
-	if a.Body != "You are {{ .Agent }}." || a.Source.BodyLine != 28 || a.Source.Home != home {
+	if a.Body != "You are {{ .Agent }}." || a.Source.BodyLine != 27 || a.Source.Home != home {
 		t.Errorf("body %q, source %+v", a.Body, a.Source)
 	}
 	m, err := c.Mode("careful")
@@ -159,7 +158,7 @@ You are {{ .Agent }}.
 	if got := agentNames(c); got != "MyAgent Other" {
 		t.Errorf("agents: %s", got)
 	}
-	if len(c.Files["hooks"]) != 1 || filepath.Base(c.Files["hooks"][0].Path) != "go.yaml" {
+	if len(c.Files["mcp"]) != 1 || filepath.Base(c.Files["mcp"][0].Path) != "go.yaml" {
 		t.Errorf("files: %v", c.Files)
 	}
 	if !slices.Equal(c.Approvals, []string{"Bash:ls*"}) {

@@ -45,7 +45,7 @@ features/t.yaml:10: title.max_length: want an integer, got a number`},
 features/t.yaml:3: tools.max_steps: 0 is too small (at least 1)
 features/t.yaml:4: tools.bash.timeout: want a duration such as "90s" or whole seconds, got "5 minutes"
 features/t.yaml:5: compaction.threshold: 200 is too large (at most 100)
-features/t.yaml:6: estimation.method: "guess" is not one of rough, tiktoken, rough+tiktoken, native
+features/t.yaml:6: estimation.method: "guess" is not one of rough
 features/t.yaml:6: estimation.divisor: 0 is too small (more than 0)`},
 		{"durations", map[string]string{"providers/t.yaml": "a:\n  type: ollama\n  timeout: -5s\n  retry: {base_delay: [], max_delay: 99999999999999}\n"},
 			`providers/t.yaml:3: a.timeout: must not be negative

@@ -13,7 +13,6 @@ type Features struct {
 	Tools      ToolFeatures `yaml:"tools"`
 	Compaction Compaction   `yaml:"compaction"`
 	Title      Title        `yaml:"title"`
-	Thinking   string       `yaml:"thinking" enum:"strip rewrite"` // As Agent.Thinking, for agents that say nothing.
 	Estimation Estimation   `yaml:"estimation"`
 	Plugins    Plugins      `yaml:"plugins"`
 	Sandbox    Sandbox      `yaml:"sandbox"`
@@ -21,7 +20,6 @@ type Features struct {
 	Python     string       `yaml:"python"` // Interpreter for extensions; empty finds python3 in PATH.
 	Hooks      HookImports  `yaml:"hooks"`
 	Subagent   Subagent     `yaml:"subagent"`
-	Reserved   Reserved     `yaml:",inline"`
 }
 
 // ToolFeatures are the settings of all tools together.
@@ -41,7 +39,6 @@ type ToolFeatures struct {
 
 	ReadSmallFileTokens    int `yaml:"read_small_file_tokens" min:"0"` // Files up to this size are read whole; 0 is off.
 	UserInputMaxPercentage int `yaml:"user_input_max_percentage" min:"0" max:"100"`
-	WebFetchMaxBodySize    int `yaml:"webfetch_max_body_size" min:"0"` // Bytes.
 }
 
 // Filter chooses names by pattern (`*` only). Empty Enabled means all; Disabled wins.
@@ -92,19 +89,8 @@ type Compaction struct {
 	Agent            string `yaml:"agent"`  // Who summarises; empty is the current agent.
 	Prompt           string `yaml:"prompt"` // Named prompt; empty is the built-in one.
 
-	TrimThreshold       int   `yaml:"trim_threshold" min:"0" max:"100"`
-	TrimMaxTokens       int   `yaml:"trim_max_tokens" min:"0"`
-	Chunks              int   `yaml:"chunks" min:"1"`
 	ToolResultMaxLength int   `yaml:"tool_result_max_length" min:"0"`
 	TruncationRetries   []int `yaml:"truncation_retries" min:"0"`
-	Prune               Prune `yaml:"prune"`
-}
-
-// Prune removes old tool results without a model call.
-type Prune struct {
-	Mode           string `yaml:"mode" enum:"off iteration compaction"`
-	ProtectPercent int    `yaml:"protect_percent" min:"0" max:"100"`
-	ArgThreshold   int    `yaml:"arg_threshold" min:"0"`
 }
 
 // Title says how sessions get their titles.
@@ -117,7 +103,7 @@ type Title struct {
 
 // Estimation says how tokens are counted before a server has counted them.
 type Estimation struct {
-	Method  string  `yaml:"method" enum:"rough tiktoken rough+tiktoken native"`
+	Method  string  `yaml:"method" enum:"rough"`
 	Divisor float64 `yaml:"divisor"` // Characters in a token.
 }
 
@@ -160,15 +146,6 @@ type Subagent struct {
 	MaxSteps int    `yaml:"max_steps" min:"0"` // 0 is tools.max_steps.
 }
 
-// Reserved are keys that are accepted and do nothing yet.
-type Reserved struct {
-	Guardrail  map[string]any `yaml:"guardrail"`
-	Vision     map[string]any `yaml:"vision"`
-	STT        map[string]any `yaml:"stt"`
-	TTS        map[string]any `yaml:"tts"`
-	Embeddings map[string]any `yaml:"embeddings"`
-}
-
 // DefaultFeatures are the values that apply where nobody says otherwise.
 func DefaultFeatures() Features {
 	return Features{
@@ -183,12 +160,10 @@ func DefaultFeatures() Features {
 				Truncation: Truncation{MaxBytes: 1 << 20, MaxLines: 200, Head: 100, Tail: 80},
 			},
 			UserInputMaxPercentage: 80,
-			WebFetchMaxBodySize:    1 << 20,
 		},
 		Compaction: Compaction{
 			Threshold: 80, KeepLastMessages: 10,
-			TrimThreshold: 50, Chunks: 1, ToolResultMaxLength: 200, TruncationRetries: []int{150, 100, 50, 0},
-			Prune: Prune{Mode: "off", ProtectPercent: 30, ArgThreshold: 200},
+			ToolResultMaxLength: 200, TruncationRetries: []int{150, 100, 50, 0},
 		},
 		Title:      Title{MaxLength: 50},
 		Estimation: Estimation{Method: "rough", Divisor: 4},

@@ -34,7 +34,7 @@ func kinds() []kind {
 		{"agents", ".md", (*loader).agent},
 		{"commands", ".md", collect("commands")},
 		{"features", ".yaml", (*loader).features},
-		{"hooks", ".yaml", collect("hooks")},
+		{"hooks", ".yaml", (*loader).hooks},
 		{"mcp", ".yaml", collect("mcp")},
 		{"modes", ".md", (*loader).mode},
 		{"prompts", ".md", (*loader).prompt},
@@ -64,6 +64,7 @@ func Load(h Homes) (*Config, error) {
 		l.home(home)
 	}
 	l.assemble()
+	l.assembleHooks()
 	l.checkNames()
 	if err := l.errs.err(); err != nil {
 		return nil, err
@@ -73,13 +74,14 @@ func Load(h Homes) (*Config, error) {
 
 // loader is the state of one Load.
 type loader struct {
-	cfg     *Config
-	errs    Errors
-	files   int
-	agents  []*definition // Built-in first, then home by home.
-	modes   []*definition
-	prompts []Prompt
-	broken  map[string]bool // Kinds with a file whose name could not be read.
+	cfg      *Config
+	errs     Errors
+	files    int
+	agents   []*definition // Built-in first, then home by home.
+	modes    []*definition
+	prompts  []Prompt
+	hookDefs []*definition
+	broken   map[string]bool // Kinds with a file whose name could not be read.
 }
 
 // defaults reads the built-in agents, modes and prompts. Built-in features and providers are Go values.

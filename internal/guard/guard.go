@@ -16,11 +16,16 @@ import (
 
 // Options configures the guards. All fields are required.
 type Options struct {
-	Tool       func(name string) (tool.Tool, bool) // Every tool there is.
-	Rules      func(agent, mode string) Rules      // Policy of an agent in a mode.
-	ReadBefore func(agent, mode string) ReadBefore // Switches of read-before-write.
-	Reads      *Reads                              // What the model has seen.
-	Approvals  *Approvals                          // What the person has allowed.
+	Tool      func(name string) (tool.Tool, bool)      // Every tool there is.
+	For       func(agent, mode string) (Config, error) // What holds for an agent in a mode.
+	Reads     *Reads                                   // What the model has seen.
+	Approvals *Approvals                               // What the person has allowed.
+}
+
+// Config is what the guards hold an agent to. A guard that cannot get it refuses.
+type Config struct {
+	Rules      Rules
+	ReadBefore ReadBefore
 }
 
 // Bindings returns the guards in the order in which they run.
@@ -80,7 +85,11 @@ func beforeTool(ev *lifecycle.Event) *sdk.BeforeToolContext { return ev.Data.(*s
 // checkReads refuses to overwrite files whose content the model has not seen.
 func (o Options) checkReads(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
 	d := beforeTool(ev)
-	rule := o.ReadBefore(d.Agent, d.Mode)
+	c, err := o.For(d.Agent, d.Mode)
+	if err != nil {
+		return pass, err
+	}
+	rule := c.ReadBefore
 	if !rule.Write && !rule.Delete {
 		return pass, nil
 	}

@@ -50,7 +50,11 @@ func (r Rules) String() string {
 // checkPolicy applies the rules to a call.
 func (o Options) checkPolicy(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
 	d := beforeTool(ev)
-	rules := o.Rules(d.Agent, d.Mode)
+	c, err := o.For(d.Agent, d.Mode)
+	if err != nil {
+		return pass, err
+	}
+	rules := c.Rules
 	t, _ := o.Tool(d.ToolName)
 	if len(rules.Deny)+len(rules.Confirm) == 0 && !t.Confirm {
 		return pass, nil
@@ -83,8 +87,13 @@ type subject struct {
 }
 
 // aspect is one thing a call is about, in all its spellings: a simple command, or
-// a path as given, absolute and with links resolved.
-type aspect []string
+// a path as given and as it is with all links followed.
+type aspect struct {
+	given []string
+	real  []string // What it comes down to; the same as given for commands.
+}
+
+func commandAspect(spellings ...string) aspect { return aspect{spellings, spellings} }
 
 // subject looks at a call.
 func (o *Options) subject(name string, args map[string]any, workdir string) (subject, error) {
@@ -98,16 +107,23 @@ func (o *Options) subject(name string, args map[string]any, workdir string) (sub
 		return s, err
 	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Read, p.Write)))) {
-		a := aspect{path}
-		if rel, err := filepath.Rel(workdir, path); err == nil && !strings.HasPrefix(rel, "..") {
-			a = append(a, rel)
-		}
-		if r := real(path); r != path {
-			a = append(a, r)
-		}
-		s.aspects = append(s.aspects, a)
+		s.aspects = append(s.aspects, pathAspect(path, workdir))
 	}
 	return s, nil
+}
+
+// pathAspect spells a path absolute and, below the working directory, relative.
+func pathAspect(path, workdir string) aspect {
+	a, target := aspect{given: []string{path}}, real(path)
+	a.real = []string{target}
+	if rel, err := filepath.Rel(workdir, path); err == nil && filepath.IsLocal(rel) {
+		a.given = append(a.given, rel)
+	}
+	// The working directory itself may be reached through a link, which is no detour.
+	if rel, err := filepath.Rel(real(workdir), target); err == nil && filepath.IsLocal(rel) {
+		a.real = append(a.real, rel, filepath.Join(workdir, rel))
+	}
+	return a
 }
 
 // scriptAspects are the simple commands of a script; of one that cannot be
@@ -116,14 +132,14 @@ func scriptAspects(script string) []aspect {
 	script = strings.TrimSpace(script)
 	commands, err := sh.Commands(script)
 	if err != nil || len(commands) == 0 {
-		return []aspect{{script}}
+		return []aspect{commandAspect(script)}
 	}
 	if len(commands) == 1 {
-		return []aspect{{commands[0], script}}
+		return []aspect{commandAspect(commands[0], script)}
 	}
 	var list []aspect
 	for _, c := range commands {
-		list = append(list, aspect{c})
+		list = append(list, commandAspect(c))
 	}
 	return list
 }
@@ -136,7 +152,7 @@ func (s *subject) first(patterns []string) string {
 		if !tool.Match(name, s.tool) {
 			continue
 		}
-		if !specific || slices.ContainsFunc(s.aspects, func(a aspect) bool { return a.matches(what) }) {
+		if !specific || slices.ContainsFunc(s.aspects, func(a aspect) bool { return matches(what, a.given) || matches(what, a.real) }) {
 			return p
 		}
 	}
@@ -144,7 +160,8 @@ func (s *subject) first(patterns []string) string {
 }
 
 // covered reports whether the patterns allow the call as a whole: every aspect of
-// it must be matched, or a harmless command would let its neighbour through.
+// it must be matched, or a harmless command would let its neighbour through, and
+// of a path where it leads, or a link would.
 func (s *subject) covered(patterns []string) bool {
 	var specific []string
 	for _, p := range patterns {
@@ -158,13 +175,13 @@ func (s *subject) covered(patterns []string) bool {
 		specific = append(specific, what)
 	}
 	return len(s.aspects) > 0 && !slices.ContainsFunc(s.aspects, func(a aspect) bool {
-		return !slices.ContainsFunc(specific, a.matches)
+		return !slices.ContainsFunc(specific, func(what string) bool { return matches(what, a.real) })
 	})
 }
 
-// matches reports whether any spelling of the aspect is what pattern describes.
-func (a aspect) matches(pattern string) bool {
-	return slices.ContainsFunc(a, func(s string) bool { return tool.Match(pattern, s) })
+// matches reports whether any of the spellings is what pattern describes.
+func matches(pattern string, spellings []string) bool {
+	return slices.ContainsFunc(spellings, func(s string) bool { return tool.Match(pattern, s) })
 }
 
 // Suggest proposes the pattern under which a call could be approved for good.
@@ -178,9 +195,15 @@ func Suggest(name string, args map[string]any) string {
 		return name + ":" + strings.Join(words[:min(2, len(words))], " ") + "*"
 	}
 	for _, key := range []string{"path", "file_path"} {
-		if path, ok := args[key].(string); ok {
-			return name + ":" + filepath.Join(filepath.Dir(path), "*")
+		path, ok := args[key].(string)
+		if !ok {
+			continue
 		}
+		// A directory that holds everything would be no limit.
+		if dir := filepath.Dir(filepath.Clean(path)); dir != "." && dir != filepath.Dir(dir) && !strings.HasPrefix(dir, "..") {
+			return name + ":" + filepath.Join(dir, "*")
+		}
+		return name + ":" + filepath.Clean(path)
 	}
 	return name
 }

@@ -77,12 +77,27 @@ func look(path string) (stamp, bool) {
 	return stamp{info.Size(), info.ModTime()}, true
 }
 
-// real follows links, so that a file is one file under all its names.
+// real follows links, so that a file is one file under all its names. Of a path
+// that does not exist yet, the part that does is followed.
 func real(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		return p
+	rest := ""
+	for dir := path; ; {
+		if p, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(p, rest)
+		}
+		// A link that leads nowhere yet is where a new file would appear.
+		if to, err := os.Readlink(dir); err == nil && rest == "" {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(dir), to)
+			}
+			return filepath.Clean(to)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return path
+		}
+		dir, rest = parent, filepath.Join(filepath.Base(dir), rest)
 	}
-	return path
 }
 
 // ReadSwitches are what a person changed about read-before-write while a session
