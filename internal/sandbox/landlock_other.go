@@ -1,0 +1,17 @@
+//go:build !linux
+
+package sandbox
+
+import "errors"
+
+var errPlatform = errors.New("confining processes needs Linux; declared paths are still checked")
+
+// Supported says whether the kernel can confine processes, and if not, why.
+func Supported() error { return errPlatform }
+
+// NetworkSupported says whether the kernel can also take away the network.
+func NetworkSupported() error { return errPlatform }
+
+// Confine takes everything beyond the rules away from this process and all that it
+// starts, for good.
+func Confine(Rules) error { return errPlatform }
