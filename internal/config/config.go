@@ -22,6 +22,9 @@ type Config struct {
 	Modes     []Mode
 	Prompts   []Prompt
 	Providers []Provider // From files only; Provider also knows the usual ones.
+	Commands  []Command
+
+	Definitions map[string]ToolDefinition // By the name of the tool.
 
 	Hooks     Hooks
 	Approvals []string          // Tool patterns that people allowed for good.

@@ -181,6 +181,7 @@ func TestFindHomes(t *testing.T) {
 	home := at("home")
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
+	t.Chdir(home) // What flags name is looked for from here.
 	empty, other := "", "g"
 	global := at("home/.aura")
 	for _, tt := range []struct {
@@ -195,8 +196,8 @@ func TestFindHomes(t *testing.T) {
 		{"not above the git root", config.HomeOptions{Workdir: at("home/tree/sub")}, config.Homes{Global: global}, ""},
 		{"the global home is no project", config.HomeOptions{Workdir: home}, config.Homes{Global: global}, ""},
 		{"no global home", config.HomeOptions{Workdir: at("home/plain"), Home: &empty}, config.Homes{Projects: []string{at("home/plain/.aura")}}, ""},
-		{"other global home", config.HomeOptions{Workdir: at("home/plain"), Home: &other, Config: []string{at("extra")}}, config.Homes{Global: at("home/plain/g"), Projects: []string{at("extra")}}, ""},
-		{"several, each once", config.HomeOptions{Workdir: at("home/plain"), Config: []string{".aura", at("extra"), "./.aura", global}}, config.Homes{Global: global, Projects: []string{at("home/plain/.aura"), at("extra")}}, ""},
+		{"other global home", config.HomeOptions{Workdir: at("home/plain"), Home: &other, Config: []string{at("extra")}}, config.Homes{Global: at("home/g"), Projects: []string{at("extra")}}, ""},
+		{"several, each once", config.HomeOptions{Workdir: at("home/plain"), Config: []string{"plain/.aura", at("extra"), "./plain/.aura", global}}, config.Homes{Global: global, Projects: []string{at("home/plain/.aura"), at("extra")}}, ""},
 		{"missing", config.HomeOptions{Workdir: base, Config: []string{"nope"}}, config.Homes{}, "--config nope: no such directory (create it with `aura init --dir nope`)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -145,7 +145,7 @@ providers/p.yaml:8: d.url: "ftp://x" is not an http or https address
 providers/p.yaml:9: d.api: only type openai has one
 providers/p.yaml:10: d.script: only type script has one
 providers/p.yaml:13: e.retry.max_attempts: 50 is too large (at most 20)`},
-		{"places", map[string]string{"agnets/a.md": "x", "stuff/a.md": "x", "features.yaml": "x", "agents/a.yaml": "x", "hooks/h.md": "x", "tools/x.yaml": "x"},
+		{"places", map[string]string{"agnets/a.md": "x", "stuff/a.md": "x", "features.yaml": "x", "agents/a.yaml": "x", "hooks/h.md": "x", "tools/x.yaml": ""},
 			`agents/a.yaml: agents are *.md files
 agnets: unknown directory (did you mean "agents"?)
 features.yaml: file is in no directory of config (agents, commands, features, hooks, mcp, modes, prompts, providers, rules, sandbox, tasks, tools)

@@ -18,6 +18,7 @@ type Features struct {
 	Sandbox    Sandbox      `yaml:"sandbox"`
 	MCP        Filter       `yaml:"mcp"`    // Server names.
 	Python     string       `yaml:"python"` // Interpreter for extensions; empty finds python3 in PATH.
+	Extensions Extensions   `yaml:"extensions"`
 	Hooks      HookImports  `yaml:"hooks"`
 	Subagent   Subagent     `yaml:"subagent"`
 }
@@ -124,15 +125,22 @@ type PluginConfig struct {
 
 // Sandbox limits the files that tools can reach.
 type Sandbox struct {
-	Enabled      bool  `yaml:"enabled"`
-	Restrictions Paths `yaml:"restrictions"` // Replace the built-in lists when not empty.
-	Extra        Paths `yaml:"extra"`        // Added to them.
+	Enabled      bool   `yaml:"enabled"`
+	Restrictions Paths  `yaml:"restrictions"` // Replace the built-in lists when not empty.
+	Extra        Paths  `yaml:"extra"`        // Added to them.
+	Network      string `yaml:"network" enum:"allow deny"`
 }
 
 // Paths are read-only and writable paths.
 type Paths struct {
 	RO []string `yaml:"ro"`
 	RW []string `yaml:"rw"`
+}
+
+// Extensions are the settings of all Python extensions together.
+type Extensions struct {
+	Timeout     time.Duration `yaml:"timeout"`      // Of one handler, and of loading one extension.
+	ToolTimeout time.Duration `yaml:"tool_timeout"` // Of one tool or command.
 }
 
 // HookImports names other programs' hook files to read as hooks.
@@ -167,6 +175,8 @@ func DefaultFeatures() Features {
 		},
 		Title:      Title{MaxLength: 50},
 		Estimation: Estimation{Method: "rough", Divisor: 4},
+		Extensions: Extensions{Timeout: 10 * time.Second, ToolTimeout: 2 * time.Minute},
+		Sandbox:    Sandbox{Network: "allow"},
 	}
 }
 

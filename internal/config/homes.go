@@ -37,8 +37,8 @@ func (h Homes) Last() string {
 
 // HomeOptions say where to look for homes.
 type HomeOptions struct {
-	Home    *string  // --home. Nil is ~/.aura; "" is no global home.
-	Config  []string // --config. Empty searches from Workdir.
+	Home    *string  // --home, from the current directory. Nil is ~/.aura; "" is no global home.
+	Config  []string // --config, from the current directory. Empty searches from Workdir.
 	Workdir string   // Empty is the current directory.
 }
 
@@ -59,7 +59,9 @@ func FindHomes(o HomeOptions) (Homes, error) {
 			h.Global = filepath.Join(dir, Dir)
 		}
 	case *o.Home != "":
-		h.Global = absolute(workdir, *o.Home)
+		if h.Global, err = filepath.Abs(*o.Home); err != nil {
+			return Homes{}, fmt.Errorf("--home %s: %w", *o.Home, err)
+		}
 	}
 	if len(o.Config) == 0 {
 		if dir := findProject(workdir, h.Global); dir != "" {
@@ -68,8 +70,11 @@ func FindHomes(o HomeOptions) (Homes, error) {
 		return h, nil
 	}
 	for _, dir := range o.Config {
-		abs := absolute(workdir, dir)
-		if err := needDirectory(abs); err != nil {
+		abs, err := filepath.Abs(dir)
+		if err == nil {
+			err = needDirectory(abs)
+		}
+		if err != nil {
 			return Homes{}, fmt.Errorf("--config %s: %w (create it with `aura init --dir %s`)", dir, err, dir)
 		}
 		if !slices.Contains(h.Projects, abs) && !same(abs, h.Global) {
@@ -79,11 +84,11 @@ func FindHomes(o HomeOptions) (Homes, error) {
 	return h, nil
 }
 
-func absolute(workdir, path string) string {
+func absolute(base, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
-	return filepath.Join(workdir, path)
+	return filepath.Join(base, path)
 }
 
 func needDirectory(path string) error {

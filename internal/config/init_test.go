@@ -216,7 +216,7 @@ func TestBuiltinTemplates(t *testing.T) {
 		if err := tpl.Execute(&b, data); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"[agent]", "[files]", "[instructions]", "## Active Mode: plan\n\n[mode]", "/w", "box", "rules", "hooks", "index"} {
+		for _, want := range []string{"[agent]", "[files]", "[instructions]", "## Active Mode: plan\n\n[mode]", "/w", "box", "rules", "hooks"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s lacks %q:\n%s", p.Name, want, b.String())
 			}

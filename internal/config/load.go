@@ -32,7 +32,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"agents", ".md", (*loader).agent},
-		{"commands", ".md", collect("commands")},
+		{"commands", ".md", (*loader).command},
 		{"features", ".yaml", (*loader).features},
 		{"hooks", ".yaml", (*loader).hooks},
 		{"mcp", ".yaml", collect("mcp")},
@@ -42,7 +42,7 @@ func kinds() []kind {
 		{"rules", ".yaml", (*loader).rules},
 		{"sandbox", ".yaml", (*loader).features},
 		{"tasks", ".yaml", collect("tasks")},
-		{"tools", ".yaml", collect("tools")},
+		{"tools", ".yaml", (*loader).toolDefinitions},
 	}
 }
 

@@ -80,8 +80,9 @@ func (b *Binding) Label() string {
 // Fault is an error that the person must hear of: the handler crashed, overran
 // its deadline or could not start. Other errors of handlers are logged only.
 type Fault struct {
-	Verdict Verdict // How it failed; empty means Failed.
-	Err     error
+	Verdict  Verdict // How it failed; empty means Failed.
+	Err      error
+	Feedback string // As in Reply, unless the failure blocks.
 }
 
 func (f *Fault) Error() string { return f.Err.Error() }

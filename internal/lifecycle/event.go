@@ -148,6 +148,11 @@ type Reply struct {
 	Block  bool   // user_message, before_tool_execution: refuse.
 	Reason string // Why, in the words the model or the person reads.
 	Ask    string // before_tool_execution: put the call to the person, with this reason.
+
+	// Feedback is read by the model with the result of the tool call, before and
+	// after which it may be given. It is not part of the result: other handlers do
+	// not see it.
+	Feedback string
 }
 
 // apply returns the event's data as it is after r, and whether r changed it.

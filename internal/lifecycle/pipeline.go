@@ -157,7 +157,7 @@ func (p *Pipeline) Dispatch(ctx context.Context, ev Event, check func(data any) 
 			break
 		}
 		if out.Blocked != nil {
-			out.Said = nil // What was said about a call that does not happen is not said.
+			out.Said, out.Feedback = nil, nil // What was said about a call that does not happen is not said.
 			break
 		}
 	}
@@ -205,8 +205,11 @@ func (p *Pipeline) due(ctx context.Context, b *Binding, ev *Event) bool {
 func (p *Pipeline) fail(out *Outcome, b *Binding, row Row, err error) {
 	text := fmt.Sprintf("%s failed: %v", b.Label(), err)
 	p.opts.Logger.Warn(text)
-	if _, loud := errors.AsType[*Fault](err); loud {
+	if f, loud := errors.AsType[*Fault](err); loud {
 		out.Notices = append(out.Notices, Notice{b.Source, text})
+		if f.Feedback != "" && row.May&onTool != 0 {
+			out.Feedback = append(out.Feedback, f.Feedback)
+		}
 	}
 	if row.AllOrNot {
 		out.spoiled = true
@@ -266,7 +269,7 @@ func (p *Pipeline) late(ctx context.Context, b *Binding, runaway bool) error {
 	if runaway {
 		err = fmt.Errorf("%w and does not stop: %s is switched off until /reload", err, b.Source)
 	}
-	return &Fault{TimedOut, err}
+	return &Fault{Verdict: TimedOut, Err: err}
 }
 
 // safely runs one handler and turns a panic into an error.
@@ -274,7 +277,7 @@ func (p *Pipeline) safely(ctx context.Context, b *Binding, ev *Event) (r Reply, 
 	defer func() {
 		if v := recover(); v != nil {
 			p.opts.Logger.Error("panic", "source", b.Label(), "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-			r, err = Reply{}, &Fault{Panicked, fmt.Errorf("%s panic: %v", b.Source.Kind, v)}
+			r, err = Reply{}, &Fault{Verdict: Panicked, Err: fmt.Errorf("%s panic: %v", b.Source.Kind, v)}
 		}
 	}()
 	return b.Handler.Handle(ctx, ev)
@@ -287,6 +290,7 @@ type Outcome struct {
 	Data any
 
 	Said         []Said   // Messages to inject, in order. Empty if Blocked.
+	Feedback     []string // Texts for the model that belong to the tool call, in order. Empty if Blocked.
 	Notices      []Notice // For the person.
 	DisableTools []string // Name patterns.
 	Blocked      *Refusal // The first refusal, which ended the dispatch.
@@ -319,6 +323,9 @@ type Refusal struct {
 	Reason string
 }
 
+// onTool are the powers of the moments around a tool call.
+const onTool = RewriteArgs | RewriteOutput
+
 // restrict drops what the moment does not allow.
 func (r *Reply) restrict(may Power) {
 	clear := func(p Power, drop func()) {
@@ -331,6 +338,7 @@ func (r *Reply) restrict(may Power) {
 	clear(DisableTools, func() { r.DisableTools = nil })
 	clear(RewriteText, func() { r.Text = nil })
 	clear(RewriteArgs, func() { r.Arguments, r.Ask = nil, "" })
+	clear(onTool, func() { r.Feedback = "" })
 	clear(RewriteOutput, func() { r.Output = nil })
 	clear(RewriteArray, func() { r.Messages = nil })
 	clear(Block, func() { r.Block = false })
@@ -369,6 +377,9 @@ func (o *Outcome) merge(b *Binding, ev *Event, r *Reply, check func(any) error) 
 		did = append(did, "data")
 	}
 	did = append(did, o.steer(r)...)
+	if r.Feedback != "" {
+		o.Feedback = append(o.Feedback, r.Feedback)
+	}
 	if r.Ask != "" {
 		o.Asks = append(o.Asks, Refusal{b.Source, r.Ask})
 		return Asked, r.Ask
@@ -383,8 +394,8 @@ func (o *Outcome) merge(b *Binding, ev *Event, r *Reply, check func(any) error) 
 	switch {
 	case len(did) > 0:
 		return Changed, strings.Join(did, ", ")
-	case r.Message != "" || r.Notice != "":
-		return Spoke, r.Notice + r.Message
+	case r.Message != "" || r.Notice != "" || r.Feedback != "":
+		return Spoke, r.Notice + r.Message + r.Feedback
 	case len(r.DisableTools) > 0:
 		return Changed, "disabled " + strings.Join(r.DisableTools, " ")
 	}
@@ -397,8 +408,9 @@ func (o *Outcome) refuse(b *Binding, m Moment, err error) (Verdict, string) {
 		o.spoiled = true
 		return Failed, err.Error()
 	}
-	o.Blocked = &Refusal{b.Source, err.Error()}
-	return Blocked, err.Error()
+	reason := string(b.Source.Kind) + " " + err.Error()
+	o.Blocked = &Refusal{b.Source, reason}
+	return Blocked, reason
 }
 
 // steer takes over what a reply decides about the course of things, and names it.

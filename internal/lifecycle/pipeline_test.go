@@ -106,7 +106,7 @@ func TestInvalidChangeBlocks(t *testing.T) {
 	})
 	data := &sdk.BeforeToolContext{Arguments: map[string]any{"command": "ls"}}
 	out := p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data}, func(any) error { return errors.New("unknown parameter") })
-	if out.Blocked == nil || out.Blocked.Reason != "unknown parameter" || reached || len(out.Said) != 0 || out.Data != any(data) {
+	if out.Blocked == nil || out.Blocked.Reason != "plugin unknown parameter" || reached || len(out.Said) != 0 || out.Data != any(data) {
 		t.Errorf("%+v, reached %v", out, reached)
 	}
 }

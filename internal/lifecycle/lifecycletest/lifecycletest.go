@@ -6,6 +6,7 @@ package lifecycletest
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,8 +91,8 @@ func Cases() []Case {
 		{"veto", []Behaviour{{Name: "a", Moment: before, Block: "not on my watch"}, {Name: "b", Moment: before, Say: "never said"}}, toolCall(), 1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
 				wantBlocked(t, out, "not on my watch")
-				if len(out.Said) != 0 {
-					t.Errorf("said after a veto: %v", out.Said)
+				if said := spoken(out); len(said) != 0 {
+					t.Errorf("said after a veto: %v", said)
 				}
 				wantVerdicts(t, p, lifecycle.Blocked)
 			}},
@@ -112,8 +113,8 @@ func Cases() []Case {
 			}},
 		{"say", []Behaviour{{Name: "a", Moment: before, Say: "first"}, {Name: "b", Moment: before, Say: "second"}}, toolCall(), 1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
-				if len(out.Said) != 2 || !strings.Contains(out.Said[0].Text, "first") || !strings.Contains(out.Said[1].Text, "second") {
-					t.Errorf("said %v", out.Said)
+				if said := spoken(out); len(said) != 2 || !strings.Contains(said[0], "first") || !strings.Contains(said[1], "second") {
+					t.Errorf("said %v", said)
 				}
 				wantVerdicts(t, p, lifecycle.Spoke, lifecycle.Spoke)
 			}},
@@ -133,8 +134,8 @@ func Cases() []Case {
 			}},
 		{"once", []Behaviour{{Name: "a", Moment: before, Say: "once", Once: true}, {Name: "b", Moment: before, Say: "always"}}, toolCall(), 3,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
-				if len(out.Said) != 1 || !strings.Contains(out.Said[0].Text, "always") {
-					t.Errorf("said in the third dispatch: %v", out.Said)
+				if said := spoken(out); len(said) != 1 || !strings.Contains(said[0], "always") {
+					t.Errorf("said in the third dispatch: %v", said)
 				}
 				wantVerdicts(t, p, lifecycle.Spoke, lifecycle.Spoke, lifecycle.Spoke, lifecycle.Spoke)
 			}},
@@ -149,7 +150,7 @@ func Cases() []Case {
 			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) {
 				wantNotice(t, out, "boom")
 				wantNotice(t, out, `a`)
-				if len(out.Said) != 1 || out.Blocked != nil {
+				if !strings.Contains(strings.Join(spoken(out), "\n"), "still here") || out.Blocked != nil {
 					t.Errorf("a panic stopped the others: %+v", out)
 				}
 			}},
@@ -157,7 +158,7 @@ func Cases() []Case {
 			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) { wantBlocked(t, out, "boom") }},
 		{"error", []Behaviour{{Name: "a", Moment: before, Error: "no good", Say: "never said"}, {Name: "b", Moment: before, Say: "still here"}}, toolCall(), 1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
-				if len(out.Said) != 1 || !strings.Contains(out.Said[0].Text, "still here") || out.Blocked != nil {
+				if said := spoken(out); len(said) != 1 || !strings.Contains(said[0], "still here") || out.Blocked != nil {
 					t.Errorf("outcome after an error: %+v", out)
 				}
 				wantVerdicts(t, p, lifecycle.Failed, lifecycle.Spoke)
@@ -167,7 +168,7 @@ func Cases() []Case {
 		{"timeout", []Behaviour{{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond}, {Name: "b", Moment: before, Say: "still here"}}, toolCall(), 1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
 				wantNotice(t, out, "timed out")
-				if len(out.Said) != 1 {
+				if !strings.Contains(strings.Join(spoken(out), "\n"), "still here") {
 					t.Errorf("a timeout stopped the others: %+v", out)
 				}
 				wantVerdicts(t, p, lifecycle.TimedOut, lifecycle.Spoke)
@@ -241,6 +242,16 @@ func (b Behaviour) Handle(ctx context.Context, ev *lifecycle.Event) (lifecycle.R
 type errorString string
 
 func (e errorString) Error() string { return string(e) }
+
+// spoken is what reaches the model, as a message of its own or with the result of
+// the tool call.
+func spoken(out lifecycle.Outcome) []string {
+	list := slices.Clone(out.Feedback)
+	for _, s := range out.Said {
+		list = append(list, s.Text)
+	}
+	return list
+}
 
 func wantBlocked(t *testing.T, out lifecycle.Outcome, reason string) {
 	t.Helper()
