@@ -51,6 +51,7 @@ var measurements = []struct {
 	{"stream", (*bed).stream},
 	{"flood", (*bed).flood},
 	{"long", (*bed).conversation},
+	{"hooks", (*bed).hookEvents},
 }
 
 func bench(aura string, runs, long int, only string) error {

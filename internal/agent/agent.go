@@ -59,6 +59,10 @@ type Place struct {
 	Sandbox   func() SandboxState
 	Servers   func() []string // Connected MCP servers.
 	Hooks     func(agent, mode string) HookData
+	Additions func() []string // Paragraphs that extensions add to every system prompt.
+
+	// Shell runs a `bash:` term of a tool's condition; nil makes them false.
+	Shell func(ctx context.Context, command string) bool
 }
 
 // Agent is one conversation. All methods belong to one goroutine, which the face
@@ -79,6 +83,7 @@ type Agent struct {
 	stats  counters
 	turn   turn
 	loaded []string // Deferred tools that were loaded.
+	hidden []string // Tools whose condition did not hold at the latest request.
 	title  string   // What the session is about.
 	name   string   // How the person calls it.
 }

@@ -96,7 +96,7 @@ func (a *Agent) flush() {
 
 func malformedText(raw string) string {
 	if len(raw) > 200 {
-		raw = raw[:200] + "…"
+		raw = cutUTF8(raw, 200) + "…"
 	}
 	return fmt.Sprintf("the arguments are not a valid JSON object: %s\nSend the call again with valid JSON.", raw)
 }
@@ -119,10 +119,16 @@ func (a *Agent) lookup(c sdk.MessageToolCall, offered []tool.Tool) *call {
 
 // whyMissing tells the model why a tool cannot be called.
 func (a *Agent) whyMissing(name string) string {
-	if slices.ContainsFunc(a.profile.Deferred, func(t tool.Tool) bool { return t.Name == name }) {
+	a.mu.Lock()
+	loaded, hidden := slices.Contains(a.loaded, name), slices.Contains(a.hidden, name)
+	a.mu.Unlock()
+	known, ok := a.profile.find(name)
+	switch {
+	case ok && !loaded && a.profile.deferred(name):
 		return fmt.Sprintf("tool %q is not loaded: call LoadTools with its name first", name)
-	}
-	if _, ok := a.profile.offered(name); ok {
+	case ok && hidden:
+		return fmt.Sprintf("tool %q is not offered now: it needs the condition %q to hold", name, known.Condition)
+	case ok:
 		return fmt.Sprintf("tool %q is disabled for now", name)
 	}
 	if a.opts.Exists != nil && a.opts.Exists(name) {
@@ -192,7 +198,7 @@ func (a *Agent) admit(ctx context.Context, c *call) {
 	data := &sdk.BeforeToolContext{Context: a.Snapshot(), ToolName: c.Name, ToolCallID: c.ID, Arguments: c.Arguments}
 	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data}, func(data any) error {
 		if problems := c.tool.Schema.Check(data.(*sdk.BeforeToolContext).Arguments); len(problems) > 0 {
-			return fmt.Errorf("plugin modified arguments are invalid: %s", strings.Join(problems, "; "))
+			return fmt.Errorf("modified arguments are invalid: %s", strings.Join(problems, "; "))
 		}
 		return nil
 	})
@@ -336,6 +342,9 @@ func (a *Agent) conclude(ctx context.Context, c *call) {
 		c.replaced = new(a.limitResult(out.Data.(*sdk.AfterToolContext).ToolResult))
 	}
 	a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Text: c.text(), Failed: c.err != nil, Duration: c.duration})
+	for _, text := range c.feedback {
+		a.emit(Event{Kind: Injected, Tool: c.Name, CallID: c.ID, Text: text})
+	}
 }
 
 // count takes an executed call into the statistics and the history of the turn.
@@ -385,14 +394,23 @@ func (c *call) text() string {
 	case c.replaced != nil:
 		text = *c.replaced
 	case c.err != nil && text == "":
-		text = "Error: " + c.err.Error()
+		text = errorLine(c.err)
 	case c.err != nil:
-		text += "\n\nError: " + c.err.Error()
+		text += "\n\n" + errorLine(c.err)
 	}
 	if len(c.feedback) == 0 {
 		return text
 	}
 	return strings.TrimLeft(strings.TrimRight(text, "\n")+"\n\n"+strings.Join(c.feedback, "\n"), "\n")
+}
+
+// errorLine is an error as the model reads it. Extensions name the kind of error
+// themselves, as in "Error [exception]: ...".
+func errorLine(err error) string {
+	if text := err.Error(); strings.HasPrefix(text, "Error [") {
+		return text
+	}
+	return "Error: " + err.Error()
 }
 
 // answer is the message that commits the result. Calls that were never executed

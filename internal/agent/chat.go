@@ -60,7 +60,7 @@ func (a *Agent) chunk(ctx context.Context, data *sdk.StreamChunkContext) {
 // request builds the next request. Transforms change this request only.
 func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request, error) {
 	req := &provider.Request{
-		Model: a.profile.Model.Name, System: a.system, Messages: a.hist.sent(), Generation: a.profile.Model.Generation,
+		Model: a.profile.Model.Name, System: a.prompt(), Messages: a.hist.sent(), Generation: a.profile.Model.Generation,
 	}
 	if think := cmpOr(a.state.think, a.profile.Model.Think); think != "" {
 		req.Think = a.Think()
@@ -68,6 +68,7 @@ func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request,
 	if len(extra) > 0 {
 		req.System = strings.TrimSpace(req.System + "\n\n" + strings.Join(extra, "\n\n"))
 	}
+	a.weigh(ctx)
 	a.turn.offered = a.available()
 	for _, t := range a.turn.offered {
 		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: describe(&t), Parameters: t.Schema.Raw()})
@@ -144,8 +145,8 @@ func (a *Agent) restart(began bool, why string) {
 	}
 }
 
-// failover switches to the next fallback agent. It is not for refusals by a
-// content filter, which would only be evaded.
+// failover switches to the next fallback agent, in the mode that is active. It is
+// not for refusals by a content filter, which would only be evaded.
 func (a *Agent) failover(ctx context.Context, err error) bool {
 	if provider.ClassOf(err) == provider.ContentFilter {
 		return false
@@ -154,7 +155,7 @@ func (a *Agent) failover(ctx context.Context, err error) bool {
 		next := a.turn.failovers[0]
 		a.turn.failovers = a.turn.failovers[1:]
 		a.Notice("failover", fmt.Sprintf("%v; agent %s takes over", err, next))
-		if err := a.Switch(ctx, next, "", "failover"); err != nil {
+		if err := a.Switch(ctx, next, a.profile.Mode, "failover"); err != nil {
 			a.Notice("failover", fmt.Sprintf("agent %s cannot take over: %v", next, err))
 			continue
 		}

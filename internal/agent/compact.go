@@ -148,7 +148,7 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 	msgs[0].CreatedAt = time.Now()
 	unseen := a.unseen()
 	for i, m := range a.hist.msgs[cut:] {
-		if m.Type == sdk.TypeNormal || cut+i >= unseen && m.Sent() {
+		if a.outlives(cut+i, unseen) {
 			msgs = append(msgs, m)
 		}
 	}
@@ -172,15 +172,29 @@ func (a *Agent) unseen() int {
 	return 0
 }
 
+// outlives reports whether a message at the end of the history is kept as it is:
+// what people and the model said, and what the model has yet to see.
+func (a *Agent) outlives(i, unseen int) bool {
+	m := &a.hist.msgs[i]
+	return m.Type == sdk.TypeNormal || i >= unseen && m.Sent()
+}
+
 // boundary is the index of the first message that stays when keep messages are
 // kept; 0 if there is nothing before it worth a summary. A result is never
 // separated from its call.
 func (a *Agent) boundary(keep int) int {
-	cut := max(len(a.hist.msgs)-keep, 0)
+	cut, unseen := len(a.hist.msgs), a.unseen()
+	for kept := 0; kept < keep && cut > 0; {
+		if cut--; a.outlives(cut, unseen) {
+			kept++
+		}
+	}
 	for cut < len(a.hist.msgs) && cut > 0 && a.hist.msgs[cut].Role == message.Tool {
 		cut--
 	}
-	if cut == 1 && strings.HasPrefix(a.hist.msgs[0].Content, "<summary>") {
+	if !slices.ContainsFunc(a.hist.msgs[:cut], func(m message.Message) bool {
+		return m.Sent() && !strings.HasPrefix(m.Content, "<summary>")
+	}) {
 		return 0
 	}
 	return cut

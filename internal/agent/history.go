@@ -65,10 +65,11 @@ func (h *history) prune() {
 			gone[m.ToolCallID] = true
 		}
 	}
-	// The calls are in the assistant message before their results.
+	// The calls are before their results.
 	from := h.volatile
-	for from > 0 && h.msgs[from].Role == message.Tool {
+	for open := len(gone) - h.calls(from, len(h.msgs), gone); open > 0 && from > 0; {
 		from--
+		open -= h.calls(from, from+1, gone)
 	}
 	tail := slices.Clone(h.msgs[from:])
 	for _, m := range tail {
@@ -100,6 +101,18 @@ func (h *history) prune() {
 		}
 		h.msgs = append(h.msgs, m)
 	}
+}
+
+// calls counts the calls with one of the IDs in a range of messages.
+func (h *history) calls(from, to int, ids map[string]bool) (n int) {
+	for i := from; i < to; i++ {
+		for _, c := range h.msgs[i].ToolCalls {
+			if ids[c.ID] {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // dropThoughts removes the thoughts that belong to calls which are gone.
@@ -147,8 +160,11 @@ func (f *former) take(msgs []message.Message) []message.Message {
 			out, complete = appendAnswered(out, m, msgs[i+1:])
 			settled = settled && complete
 		}
-		if settled {
+		switch {
+		case settled:
 			f.out, f.marks = out, append(f.marks, before)
+		case len(f.marks) == i: // The first that is not: what is handed out now will not be written over.
+			out = slices.Clone(out)
 		}
 	}
 	return slices.Clip(out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -39,6 +40,54 @@ func (a *Agent) Ask(ctx context.Context, q tool.Question) ([]string, error) {
 	return a.opts.Ask(ctx, q)
 }
 
+// Load offers deferred tools from the next request on. It may be called by several
+// goroutines.
+func (a *Agent) Load(names []string) ([]string, error) {
+	var found []string
+	var errs []error
+	for _, pattern := range names {
+		before := len(found)
+		for _, list := range [][]tool.Tool{a.profile.Tools, a.profile.Deferred} {
+			for _, t := range list {
+				// A pattern is about what can be loaded, a name about what shall be callable.
+				if t.Name == pattern || tool.Match(pattern, t.Name) && a.profile.deferred(t.Name) {
+					found = append(found, t.Name)
+				}
+			}
+		}
+		if len(found) == before {
+			errs = append(errs, a.notDeferred(pattern))
+		}
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	loaded := slices.Clone(a.loaded) // Snapshots share the old one.
+	for _, name := range found {
+		if a.profile.deferred(name) && !slices.Contains(loaded, name) {
+			loaded = append(loaded, name)
+		}
+	}
+	a.loaded = loaded
+	return found, errors.Join(errs...)
+}
+
+// notDeferred says why nothing can be loaded by a name.
+func (a *Agent) notDeferred(name string) error {
+	if a.opts.Exists != nil && a.opts.Exists(name) {
+		return errors.New(a.whyMissing(name))
+	}
+	var names []string
+	for _, t := range a.profile.Deferred {
+		names = append(names, t.Name)
+	}
+	if near := spelling.Closest(name, names); near != "" {
+		return fmt.Errorf("no tool %q can be loaded (did you mean %q?)", name, near)
+	}
+	return fmt.Errorf("no tool %q can be loaded", name)
+}
+
 // notDelegated are the tools that a sub-agent does without: one that delegates
 // again would never end, the person and the todo list belong to the agent that
 // was asked, and an answer ends the work anyway.
@@ -47,19 +96,26 @@ var notDelegated = []string{"Task", "Ask", doneTool, "TodoCreate", "TodoList", "
 // Delegate lets a sub-agent work on a prompt. It has a conversation of its own but
 // shares the pipeline, so every gate that holds here holds there.
 func (a *Agent) Delegate(ctx context.Context, name, description, prompt string) (string, error) {
+	a.mu.Lock()
+	disabled := a.turn.disabled
+	in, out := a.stats.in, a.stats.out
+	a.mu.Unlock()
 	resolve := func(agent, mode string) (Profile, error) {
 		p, err := a.opts.Resolve(agent, mode)
-		withheld := func(t tool.Tool) bool { return slices.Contains(notDelegated, t.Name) }
+		withheld := func(t tool.Tool) bool {
+			return slices.Contains(notDelegated, t.Name) || slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
+		}
 		p.Tools = slices.DeleteFunc(slices.Clone(p.Tools), withheld)
 		p.Deferred = slices.DeleteFunc(slices.Clone(p.Deferred), withheld)
 		return p, err
 	}
-	mode, limits := "", a.profile.Settings.Subagent
+	// A mode that is active holds for whoever works in it.
+	mode, limits := a.profile.Mode, a.profile.Settings.Subagent
 	if name == "" {
 		name = limits.Agent
 	}
 	if name == "" {
-		name, mode = a.profile.Agent, cmpOr(a.profile.Mode, "none")
+		name, mode = a.profile.Agent, cmpOr(mode, "none")
 	}
 	label := cmpOr(description, name)
 	child, err := New(Options{
@@ -77,9 +133,6 @@ func (a *Agent) Delegate(ctx context.Context, name, description, prompt string) 
 	}
 	// What bounds the session bounds what is done in its name.
 	child.SetMaxSteps(cmp.Or(a.state.steps, limits.MaxSteps))
-	a.mu.Lock()
-	in, out := a.stats.in, a.stats.out
-	a.mu.Unlock()
 	child.stats.in, child.stats.out = in, out
 	answer, err := child.Send(ctx, Input{Text: prompt})
 	a.spend(provider.Usage{Input: child.stats.in - in, Output: child.stats.out - out})

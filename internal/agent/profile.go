@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -75,14 +77,21 @@ type Compaction struct {
 	Model        *Model  // Who writes the summary; nil means the active model.
 }
 
-// offered returns the profile's tool of that name.
-func (p *Profile) offered(name string) (tool.Tool, bool) {
-	for _, t := range p.Tools {
-		if t.Name == name {
-			return t, true
+// find returns the profile's tool of that name, deferred or not.
+func (p *Profile) find(name string) (tool.Tool, bool) {
+	for _, list := range [][]tool.Tool{p.Tools, p.Deferred} {
+		for _, t := range list {
+			if t.Name == name {
+				return t, true
+			}
 		}
 	}
 	return tool.Tool{}, false
+}
+
+// deferred reports whether a tool must be loaded before use.
+func (p *Profile) deferred(name string) bool {
+	return slices.ContainsFunc(p.Deferred, func(t tool.Tool) bool { return t.Name == name })
 }
 
 // apply lays what was configured by hand over what the server says of the model.

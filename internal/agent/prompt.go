@@ -43,7 +43,8 @@ type PromptData struct {
 // HookData tells prompts about the shell hooks that are active.
 type HookData struct {
 	Active  []HookInfo
-	Display string
+	Display string // One line for each.
+	Listing string // For people: all fields, and the hooks that are disabled.
 }
 
 // HookInfo describes one active shell hook.
@@ -66,7 +67,15 @@ func (a *Agent) Refresh() { a.system = "" }
 // SystemPrompt renders the system prompt if needed and returns it.
 func (a *Agent) SystemPrompt() (string, error) {
 	err := a.render()
-	return a.system, err
+	return a.prompt(), err
+}
+
+// prompt is the rendered system prompt with what extensions add to it right now.
+func (a *Agent) prompt() string {
+	if a.opts.Place.Additions == nil {
+		return a.system
+	}
+	return join(append([]string{a.system}, a.opts.Place.Additions()...)...)
 }
 
 // render makes the system prompt, unless nothing changed since the last time.
@@ -81,6 +90,14 @@ func (a *Agent) render() error {
 	}
 	a.system = text
 	return nil
+}
+
+// Hooks tells about the shell hooks of the active agent and mode.
+func (a *Agent) Hooks() HookData {
+	if a.opts.Place.Hooks == nil {
+		return HookData{}
+	}
+	return a.opts.Place.Hooks(a.profile.Agent, a.profile.Mode)
 }
 
 func (a *Agent) promptData() PromptData {
@@ -100,9 +117,7 @@ func (a *Agent) promptData() PromptData {
 		line, _, _ := strings.Cut(t.Description, "\n")
 		d.Tools.Deferred += "- " + t.Name + ": " + line + "\n"
 	}
-	if place.Hooks != nil {
-		d.Hooks = place.Hooks(p.Agent, p.Mode)
-	}
+	d.Hooks = a.Hooks()
 	if place.Sandbox != nil {
 		d.Sandbox = place.Sandbox()
 	}

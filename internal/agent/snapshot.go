@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -77,7 +78,7 @@ func (a *Agent) Snapshot() sdk.Context {
 		},
 		AvailableTools: names,
 		Turns:          slices.Clip(a.hist.turns),
-		SystemPrompt:   a.system,
+		SystemPrompt:   a.prompt(),
 		Vars:           place.Vars,
 		SessionTitle:   a.title,
 	}
@@ -110,17 +111,18 @@ func (a *Agent) maxSteps() int {
 }
 
 // available returns the tools that are offered right now: those of the profile
-// and the loaded deferred ones, less what handlers disabled for this turn.
+// and the loaded deferred ones, less what handlers disabled for this turn and what
+// its condition hides.
 func (a *Agent) available() []tool.Tool {
 	a.mu.Lock()
-	disabled, loaded := a.turn.disabled, a.loaded
+	disabled, loaded, hidden := a.turn.disabled, a.loaded, a.hidden
 	a.mu.Unlock()
-	if len(disabled) == 0 && len(loaded) == 0 && a.state.done {
+	if len(disabled) == 0 && len(loaded) == 0 && len(hidden) == 0 && a.state.done {
 		return a.profile.Tools
 	}
 	out := make([]tool.Tool, 0, len(a.profile.Tools))
 	keep := func(t tool.Tool) bool {
-		return (t.Name != doneTool || a.state.done) && !slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
+		return (t.Name != doneTool || a.state.done) && !slices.Contains(hidden, t.Name) && !slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
 	}
 	for _, t := range a.profile.Tools {
 		if keep(t) {
@@ -135,6 +137,37 @@ func (a *Agent) available() []tool.Tool {
 	return out
 }
 
+// weigh decides by their conditions which tools the next request offers.
+func (a *Agent) weigh(ctx context.Context) {
+	a.mu.Lock()
+	loaded := a.loaded
+	a.mu.Unlock()
+	var snap *sdk.Context
+	var hidden []string
+	test := func(t *tool.Tool) {
+		if t.Condition == nil {
+			return
+		}
+		if snap == nil {
+			snap = new(a.Snapshot())
+		}
+		if !t.Condition.Eval(ctx, condition.Env{Context: snap, Shell: a.opts.Place.Shell}) {
+			hidden = append(hidden, t.Name)
+		}
+	}
+	for i := range a.profile.Tools {
+		test(&a.profile.Tools[i])
+	}
+	for i := range a.profile.Deferred {
+		if slices.Contains(loaded, a.profile.Deferred[i].Name) {
+			test(&a.profile.Deferred[i])
+		}
+	}
+	a.mu.Lock()
+	a.hidden = hidden
+	a.mu.Unlock()
+}
+
 // doneTool is offered only after /done on.
 const doneTool = "Done"
 
@@ -147,9 +180,10 @@ func (a *Agent) saveMeta() error {
 	a.mu.Lock()
 	stats, loaded := a.stats.snapshot(), slices.Clone(a.loaded)
 	a.mu.Unlock()
+	// What the command line allowed, it allowed for this run.
 	m := session.Meta{
 		Title: a.title, Name: a.name, Agent: a.profile.Agent, Mode: a.profile.Mode, Model: a.profile.Model.Name, Provider: a.profile.Model.Provider,
-		Think: a.state.think, Switches: session.Switches{Auto: a.state.auto, Done: a.state.done, Verbose: a.state.verbose},
+		Think: a.state.think, Switches: session.Switches{Auto: a.state.auto && !a.opts.Auto, Done: a.state.done, Verbose: a.state.verbose},
 		LoadedTools: loaded, Stats: stats, Todo: session.Todo{Summary: summary, Items: items}, Workdir: a.opts.Place.Workdir,
 	}
 	if a.opts.Meta != nil {

@@ -16,8 +16,11 @@ import (
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/hooks"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/todo"
@@ -36,11 +39,17 @@ type App struct {
 	pipeline *lifecycle.Pipeline
 	agent    *agent.Agent
 	commands *commands.Session
-	reads    guard.Reads
-	todo     *todo.List
+	hooks    *hooks.Set
+	plugins  *plugin.Set // nil: none.
+
+	extensions extensions
+	reads      guard.Reads
+	confined   confinement
+	todo       *todo.List
 
 	mu      sync.Mutex // Guards what sub-agents resolve side by side.
 	cfg     *config.Config
+	written written
 	tools   map[string]tool.Tool
 	clients map[string]provider.Client
 	cache   map[[2]string]resolved
@@ -75,17 +84,34 @@ func Open(o Options, face Face) (*App, error) {
 	if a.cfg, err = config.Load(homes); err != nil {
 		return nil, err
 	}
+	a.written = readWritten(homes, workdir)
 	if a.log, a.closeLog, err = openLog(o.Debug, homes.Last()); err != nil {
 		return nil, err
 	}
 	approvals := &guard.Approvals{}
 	approvals.Restore(a.cfg.Approvals)
+	if a.extensions.host, err = a.startExtensions(a.cfg, false); err != nil {
+		return nil, errors.Join(err, a.closeLog())
+	}
 	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell})
 	a.pipeline.Bind(lifecycle.Guard, append(guard.Bindings(guard.Options{
 		Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals,
-	}), o.Watch...))
+	}), append(o.Watch, sandbox.Guard(a.tool, a.sandboxed))...))
 	a.commands = &commands.Session{Reads: &guard.ReadSwitches{}, Approvals: approvals, Store: a.store(homes)}
+	set, report, err := a.loadHooks(a.cfg, nil)
+	if err != nil {
+		return nil, errors.Join(err, a.closeLog())
+	}
+	a.useHooks(set, report)
+	plugins, err := a.loadPlugins(a.cfg)
+	if err != nil {
+		a.extensions.close()
+		return nil, errors.Join(err, a.closeLog())
+	}
+	a.usePlugins(plugins)
 	if err := a.openAgent(); err != nil {
+		plugins.Close()
+		a.extensions.close()
 		return nil, errors.Join(err, a.closeLog())
 	}
 	a.wireCommands()
@@ -97,7 +123,7 @@ func (a *App) openAgent() error {
 	o := agent.Options{
 		Pipeline: a.pipeline, Resolve: a.resolve, Agent: a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
 		Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think, Todo: a.todo, Logger: a.log,
-		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars},
+		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars, Hooks: a.hookData, Sandbox: a.sandboxState, Shell: a.shell, Additions: a.extensions.prompts},
 		Observe: a.face.Observe, Ask: a.face.Ask,
 		Exists: func(name string) bool { _, ok := a.tool(name); return ok },
 		Meta:   a.completeMeta,
@@ -177,8 +203,18 @@ func (a *App) Start(ctx context.Context, key string) error {
 			return err
 		}
 	}
+	a.reviewWritten()
+	a.Ready(ctx)
+	a.warnSandbox()
+	a.hiddenCommands()
 	a.agent.Start(ctx, key != "")
 	return ctx.Err()
+}
+
+// Ready waits for what starts in the background: Python extensions.
+func (a *App) Ready(ctx context.Context) {
+	a.extensions.attach(a.agent)
+	a.joinExtensions(ctx)
 }
 
 // Latest names the latest session of the working directory.
@@ -207,5 +243,9 @@ func (a *App) Submit(ctx context.Context, input string) error {
 
 // Close ends the session. reason is "exit", "error" or "cancelled".
 func (a *App) Close(reason string) error {
-	return errors.Join(a.agent.Close(context.Background(), reason), a.closeLog())
+	err := a.agent.Close(context.Background(), reason)
+	a.extensions.close()
+	a.closeWorkers()
+	a.plugins.Close()
+	return errors.Join(err, a.closeLog())
 }

@@ -20,10 +20,7 @@ type environ struct{ file map[string]string }
 func loadEnviron(path, workdir string) (environ, error) {
 	required := path != ""
 	if !required {
-		path = defaultEnvFile
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(workdir, path)
+		path = filepath.Join(workdir, defaultEnvFile)
 	}
 	values, err := config.LoadEnvFile(path, required)
 	return environ{values}, err

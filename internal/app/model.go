@@ -76,14 +76,24 @@ func (a *App) provider(name string) (config.Provider, string, error) {
 		p := a.cfg.Providers[0]
 		return p, config.DefaultModel(p.Name), nil
 	}
-	if _, p, model, ok := config.FromEnv(a.env.get); ok {
+	if name, p, model, ok := config.FromEnv(a.env.get); ok {
+		if own, err := a.cfg.Provider(name); err == nil { // The person may have described it.
+			p = own
+		}
 		return p, model, nil
 	}
 	if listening("127.0.0.1:11434") {
 		p, err := a.cfg.Provider("ollama")
 		return p, "", err
 	}
-	return config.Provider{}, "", errNoProvider
+	if len(a.cfg.Providers) == 0 {
+		return config.Provider{}, "", errNoProvider
+	}
+	var names []string
+	for _, p := range a.cfg.Providers {
+		names = append(names, p.Name)
+	}
+	return config.Provider{}, "", fmt.Errorf("%w\nTo use one of %s, give --provider or set model.provider of the agent.", errNoProvider, strings.Join(names, ", "))
 }
 
 // listening reports whether something answers at a local address.
@@ -137,8 +147,8 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 
 // defaultModel chooses a model where nobody named one.
 func defaultModel(p config.Provider, usual string, c provider.Client) (string, error) {
-	if p.Type == "script" {
-		return "script", nil
+	if p.Type == "script" { // It knows its own name.
+		return c.Model(context.Background(), "").Name, nil
 	}
 	if usual != "" {
 		return usual, nil
@@ -159,12 +169,12 @@ func defaultModel(p config.Provider, usual string, c provider.Client) (string, e
 // name means the provider of the active agent.
 func (a *App) Models(ctx context.Context, name string) (string, []sdk.ModelInfo, error) {
 	a.mu.Lock()
-	p, _, err := a.provider(name)
-	if name == "" && err == nil && a.agent != nil {
-		if active, e := a.cfg.Provider(a.agent.Profile().Model.Provider); e == nil {
-			p = active
+	if name == "" && a.agent != nil {
+		if active, err := a.cfg.Provider(a.agent.Profile().Model.Provider); err == nil {
+			name = active.Name
 		}
 	}
+	p, _, err := a.provider(name)
 	var c provider.Client
 	if err == nil {
 		c, err = a.client(p)

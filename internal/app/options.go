@@ -15,11 +15,24 @@ type Options struct {
 	Choice    Choice
 	Limits    Limits
 	Tools     tool.Filter       // --include-tools and --exclude-tools.
+	TaskTools tool.Filter       // Of the task that is run.
 	Vars      map[string]string // --set.
 	EnvFile   string            // --env-file; empty means secrets.env, if it exists.
 	Overrides []string          // --override, as "tools.max_steps=5".
 	Noop      bool              // --dry noop: every model answers "[noop]".
 	Debug     bool              // Write a debug log.
+	Plugins   PluginFlags
+
+	// TaskEnv is the environment of the task that is run, asked for before each call
+	// of a plugin; nil means none.
+	TaskEnv func() map[string]string
+
+	NoExtensions bool // --without-extensions.
+
+	// Reexec starts this program as a sandboxed child: the program and its
+	// arguments. Empty means that tools cannot be confined.
+	Reexec   []string
+	Confined bool // This is such a child.
 
 	// Watch are handlers that see every moment, for demonstrations.
 	Watch []lifecycle.Binding

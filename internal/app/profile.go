@@ -9,6 +9,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/tools"
 )
@@ -17,6 +18,7 @@ import (
 type resolved struct {
 	profile agent.Profile
 	guard   guard.Config
+	sandbox *sandbox.Rules // nil: off.
 }
 
 // resolve makes the profile of an agent in a mode. An empty agent is the default
@@ -33,15 +35,26 @@ func (a *App) resolve(name, mode string) (agent.Profile, error) {
 	return r.profile, nil
 }
 
-// guarded is what the guards hold an agent in a mode to.
-func (a *App) guarded(name, mode string) (guard.Config, error) {
+// resolved is what was resolved last for an agent in a mode.
+func (a *App) resolved(name, mode string) (resolved, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r, ok := a.cache[[2]string{name, mode}]; ok {
-		return r.guard, nil
+		return r, nil
 	}
-	r, err := a.build(name, cmp.Or(mode, "none"))
+	return a.build(name, cmp.Or(mode, "none"))
+}
+
+// guarded is what the guards hold an agent in a mode to.
+func (a *App) guarded(name, mode string) (guard.Config, error) {
+	r, err := a.resolved(name, mode)
 	return r.guard, err
+}
+
+// sandboxed is what the sandbox holds an agent in a mode to; nil while it is off.
+func (a *App) sandboxed(name, mode string) (*sandbox.Rules, error) {
+	r, err := a.resolved(name, mode)
+	return r.sandbox, err
 }
 
 func (a *App) build(name, modeName string) (resolved, error) {
@@ -84,7 +97,13 @@ func (a *App) build(name, modeName string) (resolved, error) {
 		r.guard.Rules = r.guard.Rules.Add(guard.Rules(mode.Tools.Policy))
 		layers = append(layers, tool.Filter(mode.Tools.Filter))
 	}
+	layers = append(layers, a.opts.TaskTools)
+	r.sandbox = a.sandboxRules(f.Sandbox)
 	r.profile.Tools = a.buildTools(f, layers)
+	for i, t := range r.profile.Tools {
+		r.profile.Tools[i] = a.confine(t, r.sandbox)
+	}
+	r.profile.Tools, r.profile.Deferred = a.offer(r.profile.Tools, layers, f.Tools.Deferred)
 	if r.profile.Settings, err = a.settings(f); err != nil {
 		return resolved{}, err
 	}
@@ -98,11 +117,16 @@ func (a *App) buildTools(f config.Features, layers []tool.Filter) []tool.Tool {
 	bash := f.Tools.Bash
 	all := tools.New(tools.Options{
 		Todo: a.todo, Env: a.env.list, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
+		Parallel: func(name string) bool { return f.Tools.Parallel && a.parallel(name) },
 		Bash: tools.BashLimits{
 			Timeout: bash.Timeout, MaxBytes: bash.Truncation.MaxBytes, MaxLines: bash.Truncation.MaxLines,
 			Head: bash.Truncation.Head, Tail: bash.Truncation.Tail,
 		},
 	})
+	if merged, err := a.plugins.Merge(all); err == nil { // Conflicts were reported when the plugins were loaded.
+		all = merged
+	}
+	all = a.define(a.written.add(a.extensions.add(all)))
 	for _, t := range all {
 		a.tools[t.Name] = t
 	}

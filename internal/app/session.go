@@ -18,16 +18,19 @@ import (
 func (a *App) wireCommands() {
 	s := a.commands
 	s.Agent = a.agent
-	s.Commands = commands.Builtin
+	s.Commands = func() []commands.Command { return a.extensionCommands(a.pluginCommands(a.ownCommands())) }
 	s.Agents = a.agents
 	s.Modes = a.modes
 	s.Tools = a.allTools
 	s.Models = a.modelChoices
+	s.Skills = a.Skills
 	s.Print = a.face.Print
 	s.Submit = a.Submit
 	s.Reload = a.reload
 	s.SetModel = a.setModel
 	s.Shell = a.shell
+	s.Sandbox = a.sandboxState
+	s.SetSandbox = a.setSandbox
 	s.Restore = a.restore
 }
 
@@ -55,6 +58,7 @@ func (a *App) modes() []commands.Choice {
 
 // allTools lists every tool by name.
 func (a *App) allTools() []tool.Tool {
+	a.joinExtensions(context.Background())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	list := make([]tool.Tool, 0, len(a.tools))
@@ -86,7 +90,7 @@ func (a *App) setModel(name string) error {
 }
 
 // reload reads the configuration anew. If it is wrong, the old one stays in force.
-func (a *App) reload(context.Context) error {
+func (a *App) reload(ctx context.Context) error {
 	homes, err := config.FindHomes(a.opts.Homes)
 	if err != nil {
 		return err
@@ -95,17 +99,35 @@ func (a *App) reload(context.Context) error {
 	if err != nil {
 		return err
 	}
+	set, report, err := a.loadHooks(cfg, nil)
+	if err != nil {
+		return err
+	}
+	plugins, err := a.loadPlugins(cfg)
+	if err != nil {
+		return err
+	}
 	a.mu.Lock()
-	oldCfg, oldClients := a.cfg, a.clients
-	a.cfg, a.clients = cfg, map[string]provider.Client{}
+	oldCfg, oldClients, oldPlugins, oldTools, oldWritten := a.cfg, a.clients, a.plugins, a.tools, a.written
+	a.cfg, a.clients, a.plugins, a.tools = cfg, map[string]provider.Client{}, plugins, map[string]tool.Tool{}
+	a.written = readWritten(homes, a.workdir)
 	a.mu.Unlock()
 	if err := a.agent.Reload(); err != nil {
 		a.mu.Lock()
-		a.cfg, a.clients = oldCfg, oldClients
+		a.cfg, a.clients, a.plugins, a.tools, a.written = oldCfg, oldClients, oldPlugins, oldTools, oldWritten
 		a.mu.Unlock()
+		plugins.Close()
 		return err
 	}
+	a.useHooks(set, report)
+	a.usePlugins(plugins)
+	oldPlugins.Close()
+	if err := a.reloadExtensions(ctx, cfg); err != nil {
+		return err
+	}
+	a.hiddenCommands()
 	a.commands.Approvals.Restore(cfg.Approvals)
+	a.reviewWritten()
 	return nil
 }
 

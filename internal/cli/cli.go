@@ -60,6 +60,8 @@ func Main(args []string, in, out, errOut *os.File) (code int) {
 	}()
 	e := &env{in: in, out: out, err: errOut}
 	root := newRoot(e)
+	root.Use = programName(args)
+	root.AddCommand(newChat(e, root.Use == "aura"))
 	root.SetArgs(args[1:])
 	root.SetIn(in)
 	root.SetOut(out)
@@ -74,6 +76,9 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
+
+// warn tells the person something that does not stop the program.
+func (e *env) warn(text string) { fmt.Fprintf(e.err, "! %s\n", text) }
 
 // exitCode reports err to the person and chooses the exit code.
 func (e *env) exitCode(err error) int {
@@ -121,10 +126,41 @@ environment: --max-steps is AURA_MAX_STEPS.`,
 	e.flags.register(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return e.flags.fromEnvironment(cmd) }
 	root.AddCommand(
-		newRun(e), newTools(e), newInit(e), newModels(e), newSessions(e), newDemo(e), newVersion(e),
+		newRun(e), newTools(e), newInit(e), newModels(e), newSessions(e), newSkills(e), newHooks(e), newPlugins(e), newExtensions(e), newInstall(e), newDemo(e), newVersion(e),
 	)
+	root.SetHelpCommand(newHelp())
 	root.InitDefaultCompletionCmd()
+	if cmd, _, err := root.Find([]string{"completion"}); err == nil {
+		cmd.Args = arguments(noSubcommand)
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
+}
+
+// newHelp is cobra's help command, except that a wrong topic is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return &usageError{err}
+			}
+			if len(rest) > 0 {
+				return noSuchTopic(about, rest[0])
+			}
+			return about.Help()
+		},
+	}
+}
+
+func noSuchTopic(cmd *cobra.Command, word string) error {
+	hint := ""
+	if s := cmd.SuggestionsFor(word); len(s) > 0 {
+		hint = fmt.Sprintf(" (did you mean %q?)", s[0])
+	}
+	return &usageError{fmt.Errorf("help: unknown command %q%s", word, hint)}
 }
 
 // noSuchCommand rejects words that are no subcommand.
@@ -143,7 +179,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return &usageError{fmt.Errorf("%s: %w", cmd.CommandPath(), err)}
+			return &usageError{fmt.Errorf("%s: %w", strings.TrimPrefix(cmd.CommandPath(), "aura "), err)}
 		}
 		return nil
 	}

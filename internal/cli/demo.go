@@ -29,8 +29,9 @@ func newDemo(e *env) *cobra.Command {
 		Use:   "demo",
 		Short: "See aura work in a temporary project, without key or network",
 		Long: `Lets a scripted model fix a bug in a small temporary project. Everything but the
-model is real: the loop, the tools, the files, the shell. The dim lines show the
-moments of the lifecycle, at which hooks, plugins and extensions can step in.`,
+model is real: the loop, the tools, the files, the shell, and two shell hooks: one
+refuses a call, one tidies up after another. The dim lines show the moments of
+the lifecycle, at which hooks, plugins and extensions can step in.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), keep) },
 	}
@@ -81,7 +82,7 @@ func layOutDemo(dir string) (home string, err error) {
 	home = filepath.Join(dir, config.Dir)
 	files := map[string]string{
 		"demo/greet.sh": filepath.Join(dir, "greet.sh"), "demo/test.sh": filepath.Join(dir, "test.sh"),
-		"demo/script.yaml": filepath.Join(home, "script.yaml"),
+		"demo/script.yaml": filepath.Join(home, "script.yaml"), "demo/hooks.yaml": filepath.Join(home, "config", "hooks", "demo.yaml"),
 	}
 	provider := filepath.Join(home, "config", "providers", "demo.yaml")
 	if err := os.MkdirAll(filepath.Dir(provider), 0o755); err != nil {
@@ -90,6 +91,9 @@ func layOutDemo(dir string) (home string, err error) {
 	for from, to := range files {
 		src, err := demoFiles.ReadFile(from)
 		if err != nil {
+			return "", err
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return "", err
 		}
 		if err := os.WriteFile(to, src, 0o644); err != nil {

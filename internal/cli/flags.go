@@ -35,8 +35,11 @@ type rootFlags struct {
 	dry      string
 	verbose  bool
 	debug    bool
+	plugins  app.PluginFlags
+	noPython bool
 
-	homeSet bool // --home was given, perhaps as "".
+	homeSet    bool     // --home was given, perhaps as "".
+	reexecArgs []string // Starts this program as a sandboxed child.
 }
 
 // register declares the flags.
@@ -64,6 +67,9 @@ func (f *rootFlags) register(root *cobra.Command) {
 	p.StringArrayVar(&f.config, "config", nil, "project configuration (default .aura; repeatable, later ones win)")
 	p.StringVar(&f.dry, "dry", "", `"render" prints the prompt, "noop" answers [noop]; neither calls a model`)
 	p.BoolVar(&f.verbose, "verbose", false, "show thinking and what is injected")
+	p.BoolVar(&f.plugins.Without, "without-plugins", false, "load no plugins")
+	p.BoolVar(&f.noPython, "without-extensions", false, "load no Python extensions")
+	p.BoolVar(&f.plugins.Unsafe, "unsafe-plugins", false, "let plugins run programs (os/exec) and end aura")
 	p.BoolVar(&f.debug, "debug", false, "write a debug log into the configuration directory")
 	for flag, values := range map[string][]string{
 		"think": {"off", "on", "low", "medium", "high"}, "dry": {"render", "noop"},
@@ -86,10 +92,11 @@ func (f *rootFlags) fromEnvironment(cmd *cobra.Command) error {
 			return
 		}
 		if err := cmd.Flags().Set(flag.Name, value); err != nil {
-			errs = append(errs, fmt.Errorf("%s=%s: %w", name, value, err))
+			errs = append(errs, fmt.Errorf("%s: %q is not %s", name, value, flagKinds[flag.Value.Type()]))
 		}
 	})
 	f.homeSet = cmd.Flags().Changed("home")
+	f.reexecArgs = f.reexec(cmd)
 	if f.dry != "" && f.dry != "render" && f.dry != "noop" {
 		errs = append(errs, fmt.Errorf("--dry: %q is not one of render, noop", f.dry))
 	}
@@ -135,7 +142,8 @@ func (f *rootFlags) options() app.Options {
 	o := app.Options{
 		Homes:  config.HomeOptions{Config: f.config, Workdir: f.workdir},
 		Choice: f.choice, Limits: f.limits, Tools: tool.Filter{Enabled: f.include, Disabled: f.exclude},
-		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug,
+		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug, Reexec: f.reexecArgs,
+		Plugins: f.plugins, NoExtensions: f.noPython,
 	}
 	if f.homeSet {
 		o.Homes.Home = &f.home
@@ -143,8 +151,19 @@ func (f *rootFlags) options() app.Options {
 	return o
 }
 
-// withFlagHint adds what the person may have meant to an unknown flag.
+// flagKinds say what the values of flags are that can be wrong by themselves.
+var flagKinds = map[string]string{
+	"int": "a whole number", "bool": "true or false", "duration": "a duration such as 90s or 10m", "stringSlice": "a comma-separated list",
+}
+
+// withFlagHint says what the value of a flag should be, and what the person may
+// have meant by an unknown flag.
 func withFlagHint(cmd *cobra.Command, err error) error {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if kind := flagKinds[bad.GetFlag().Value.Type()]; kind != "" {
+			return fmt.Errorf("--%s: %q is not %s", bad.GetFlag().Name, bad.GetValue(), kind)
+		}
+	}
 	_, name, ok := strings.Cut(err.Error(), "unknown flag: --")
 	if !ok {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -17,9 +18,12 @@ func newInit(e *env) *cobra.Command {
 		Long: `Writes the configuration that applies anyway, so that it can be edited: agents,
 modes, prompts, providers and features. Files that exist are left alone.`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir == "" {
+				return &usageError{errors.New("--dir is empty")}
+			}
 			target := dir
-			if !filepath.IsAbs(target) {
+			if !cmd.Flags().Changed("dir") {
 				target = filepath.Join(e.flags.workdir, target)
 			}
 			written, skipped, err := config.Init(target)

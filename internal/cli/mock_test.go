@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,8 +29,8 @@ type mockTurn struct {
 	// Fault damages the stream: cut (the connection breaks in the middle), noend (it
 	// ends without its closing event), html, empty, invalid (an event that is not
 	// JSON), error (an error object instead of the end), half (half a tool call,
-	// then the end), stall (nothing more comes), crlf and split (harmless: CRLF line
-	// ends, and characters split over packets).
+	// then the end), stall (nothing more comes), silent (nothing comes at all), crlf
+	// and split (harmless: CRLF line ends, and characters split over packets).
 	Fault string `yaml:"fault"`
 }
 
@@ -68,12 +70,18 @@ var wireFormats = map[string]struct {
 	suffix string // Of the chat path.
 	line   string // How one event is written; %s is the name, %s the data.
 	events func(mockTurn) []mockEvent
+	fault  mockEvent // An error inside the stream.
 }{
-	"openai":    {"type: openai, url: %s/v1", "/chat/completions", "data: %[2]s\n\n", openaiEvents},
-	"responses": {"type: openai, api: responses, url: %s/v1", "/responses", "event: %[1]s\ndata: %[2]s\n\n", responsesEvents},
-	"anthropic": {"type: anthropic, url: %s", "/messages", "event: %[1]s\ndata: %[2]s\n\n", anthropicEvents},
-	"google":    {"type: google, url: %s/v1beta", ":streamGenerateContent", "data: %[2]s\n\n", googleEvents},
-	"ollama":    {"type: ollama, url: %s", "/api/chat", "%[2]s\n", ollamaEvents},
+	"openai": {"type: openai\n  url: %s/v1", "/chat/completions", "data: %[2]s\n\n", openaiEvents,
+		mockEvent{"", object{"error": object{"message": "too many friends", "type": "server_error", "code": 503}}}},
+	"responses": {"type: openai\n  api: responses\n  url: %s/v1", "/responses", "event: %[1]s\ndata: %[2]s\n\n", responsesEvents,
+		mockEvent{"response.failed", object{"type": "response.failed", "response": object{"status": "failed", "error": object{"code": "server_error", "message": "too many friends"}}}}},
+	"anthropic": {"type: anthropic\n  url: %s", "/messages", "event: %[1]s\ndata: %[2]s\n\n", anthropicEvents,
+		mockEvent{"error", object{"type": "error", "error": object{"type": "overloaded_error", "message": "too many friends"}}}},
+	"google": {"type: google\n  url: %s/v1beta", ":streamGenerateContent", "data: %[2]s\n\n", googleEvents,
+		mockEvent{"", object{"error": object{"code": 503, "message": "too many friends", "status": "UNAVAILABLE"}}}},
+	"ollama": {"type: ollama\n  url: %s", "/api/chat", "%[2]s\n", ollamaEvents,
+		mockEvent{"", object{"error": "internal server error: too many friends"}}},
 }
 
 // mockEvent is one event of a stream. The last one of a list closes the stream.
@@ -101,9 +109,12 @@ func (m *mock) Close() {
 }
 
 // provider is the configuration that leads to this server.
-func (m *mock) provider() string {
-	kind := fmt.Sprintf(wireFormats[m.format].kind, m.URL)
-	return fmt.Sprintf("mock: {%s, token: sk-secret-token, timeout: 300ms, retry: {max_attempts: 0}}\n", kind)
+func (m *mock) provider(settings map[string]string) string {
+	text := fmt.Sprintf("mock:\n  "+wireFormats[m.format].kind+"\n", m.URL)
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		text += fmt.Sprintf("  %s: %s\n", key, settings[key])
+	}
+	return text
 }
 
 func (m *mock) serve(w http.ResponseWriter, r *http.Request) {
@@ -151,7 +162,7 @@ func (m *mock) describe(w http.ResponseWriter, r *http.Request) {
 	case m.format == "anthropic":
 		io.WriteString(w, `{"data":[{"id":"claude-sonnet-4-5","type":"model"}],"has_more":false}`)
 	default:
-		io.WriteString(w, `{"object":"list","data":[{"id":"mock-8b","object":"model","context_length":4096},{"id":"alpha","object":"model"}]}`)
+		io.WriteString(w, `{"object":"list","data":[{"id":"mock-8b","object":"model","context_length":65536},{"id":"alpha","object":"model"}]}`)
 	}
 }
 
@@ -165,6 +176,9 @@ func (m *mock) play(w http.ResponseWriter, t mockTurn) {
 		io.WriteString(w, "<!DOCTYPE html><html><body>Sign in to the wifi</body></html>")
 		return
 	case "empty":
+		return
+	case "silent":
+		m.hold()
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -199,18 +213,25 @@ func (m *mock) play(w http.ResponseWriter, t mockTurn) {
 			write(mockEvent{e.name, `{"broken`})
 			return
 		case t.Fault == "error" && i == last:
-			write(mockEvent{"error", map[string]any{"type": "error", "error": map[string]any{"type": "overloaded_error", "message": "too many friends", "code": 503, "status": "UNAVAILABLE"}}})
+			write(f.fault)
 			return
 		case t.Fault == "noend" && i == last:
 			return
 		case t.Fault == "stall" && i == last:
-			<-m.stop
+			m.hold()
 			return
 		case t.Fault == "cut" && i == last:
 			panic(http.ErrAbortHandler)
 		}
 		write(e)
 	}
+}
+
+// hold says nothing more until the test is over. That it does so is written down,
+// for scripts that wait for it.
+func (m *mock) hold() {
+	_ = os.WriteFile(filepath.Join(m.dir, "held"), nil, 0o644)
+	<-m.stop
 }
 
 type object = map[string]any
@@ -246,7 +267,7 @@ func openaiEvents(t mockTurn) (events []mockEvent) {
 	if t.Fault == "" || t.Fault == "crlf" || t.Fault == "split" {
 		return append(events, mockEvent{"", "[DONE]"})
 	}
-	return events[:max(len(events), 1)]
+	return events
 }
 
 func callID(c mockCall, i int) string {
@@ -284,7 +305,7 @@ func responsesEvents(t mockTurn) (events []mockEvent) {
 		add("response.output_item.added", object{"output_index": n, "item": object{"type": "function_call", "id": id, "call_id": callID(c, i), "name": c.Name, "arguments": ""}})
 		add("response.function_call_arguments.delta", object{"item_id": id, "output_index": n, "delta": args[:len(args)/2]})
 		if t.Fault == "half" {
-			return append(events, mockEvent{})[:len(events)]
+			return events
 		}
 		add("response.function_call_arguments.delta", object{"item_id": id, "output_index": n, "delta": args[len(args)/2:]})
 		item := object{"type": "function_call", "id": id, "call_id": callID(c, i), "name": c.Name, "arguments": args, "status": "completed"}

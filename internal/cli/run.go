@@ -48,6 +48,9 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("--%w", err)}
 	}
+	if f.timeout < 0 {
+		return &usageError{fmt.Errorf("--timeout: %s is negative", f.timeout)}
+	}
 	if prompts, err = e.prompts(prompts); err != nil {
 		return err
 	}
@@ -64,15 +67,19 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 	}
 	a, err := app.Open(e.flags.options(), face)
 	if err != nil {
-		return err
+		return notStarted(out, err)
 	}
 	if e.flags.dry == "render" {
 		defer a.Close("exit")
+		a.Ready(ctx)
 		return e.render(a, prompts)
 	}
 	err = e.play(ctx, a, prompts)
-	if cause := context.Cause(ctx); err != nil && cause != nil && ctx.Err() != nil {
-		err = cause
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = context.Cause(ctx) // It names the flag.
+		}
 	}
 	reason := "exit"
 	switch {
@@ -95,6 +102,17 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 		return codeError(exitError)
 	}
 	return nil
+}
+
+// notStarted reports an error from before the session in the format of the output.
+func notStarted(out plain.Output, err error) error {
+	if _, text := out.(*plain.Printer); text {
+		return err
+	}
+	if err := out.Finish(plain.Outcome{Err: err}); err != nil {
+		return err
+	}
+	return codeError(exitError)
 }
 
 // prompts are the turns of a run; "-" and no prompt at all mean standard input.

@@ -1,12 +1,18 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -18,6 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"aura": func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+		"aar":  func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 
@@ -25,16 +32,35 @@ func TestMain(m *testing.M) {
 // testscript there are:
 //
 //	script FILE             the model plays FILE (see docs/script-provider.md)
-//	serve FORMAT FILE       a model server plays FILE over HTTP in a wire format:
+//	serve FORMAT FILE [KEY=VALUE...]
+//	                        a model server plays FILE over HTTP in a wire format:
 //	                        openai, responses, anthropic, google or ollama; the turns
 //	                        are those of mock_test.go, each request is kept as
-//	                        requests/N.json (its path and headers as requests/N.head)
+//	                        requests/N.json (its path and headers as requests/N.head);
+//	                        fault=NAME damages the first turn, every other pair is a
+//	                        setting of the provider
 //	requests N              there were exactly N chat requests so far
+//	valid N                 request N is one that a strict server takes
+//	kept                    print the session files of the project
+//	code N COMMAND...       run a command, which must end with exit code N
+//	await FILE              wait until another process has written FILE
 //
-// Both make a provider that is used because it is the only one.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+// $EXAMPLES is the directory of the examples.
+//
+// script and serve make a provider that is used because it is the only one.
+func TestScripts(t *testing.T) { testscript.Run(t, params("testdata/script", "")) }
+
+// TestWire runs testdata/wire/*.txtar once for each wire format, which is in
+// $FORMAT; [openai] and the like bind a line to one of them.
+func TestWire(t *testing.T) {
+	for _, format := range slices.Sorted(maps.Keys(wireFormats)) {
+		t.Run(format, func(t *testing.T) { testscript.Run(t, params("testdata/wire", format)) })
+	}
+}
+
+func params(dir, format string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,
 		Setup: func(e *testscript.Env) error {
@@ -42,12 +68,32 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", home)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("NO_COLOR", "1")
+			e.Setenv("FORMAT", format)
+			examples, err := filepath.Abs("../../examples")
+			if err != nil {
+				return err
+			}
+			e.Setenv("EXAMPLES", examples)
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"script": cmdScript, "serve": cmdServe, "requests": cmdRequests,
+		Condition: func(cond string) (bool, error) {
+			if cond == "local-ollama" {
+				conn, err := net.Dial("tcp", "127.0.0.1:11434")
+				if err == nil {
+					conn.Close()
+				}
+				return err == nil, nil
+			}
+			if _, ok := wireFormats[cond]; !ok {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			return cond == format, nil
 		},
-	})
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"script": cmdScript, "serve": cmdServe, "requests": cmdRequests, "valid": cmdValid,
+			"kept": cmdKept, "code": cmdCode, "await": cmdAwait,
+		},
+	}
 }
 
 // cmdScript makes a script file the model of the project.
@@ -60,8 +106,16 @@ func cmdScript(ts *testscript.TestScript, neg bool, args []string) {
 
 // cmdServe starts a model server and makes it the provider of the project.
 func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: serve FORMAT FILE")
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: serve FORMAT FILE [KEY=VALUE...]")
+	}
+	settings := map[string]string{"token": "sk-secret-token", "timeout": "10s", "retry": "{max_attempts: 0}"}
+	for _, pair := range args[2:] {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			ts.Fatalf("serve: %q is not KEY=VALUE", pair)
+		}
+		settings[key] = value
 	}
 	dir := ts.MkAbs("requests")
 	ts.Check(os.RemoveAll(dir))
@@ -69,8 +123,13 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	m, err := startMock(args[0], ts.ReadFile(args[1]), dir)
 	ts.Check(err)
 	ts.Defer(m.Close)
+	if fault, ok := settings["fault"]; ok {
+		m.turns[0].Fault = fault
+		delete(settings, "fault")
+	}
 	ts.Setenv("MOCK_URL", m.URL)
-	writeProvider(ts, m.provider())
+	ts.Setenv("MOCK_FORMAT", args[0])
+	writeProvider(ts, m.provider(settings))
 }
 
 func writeProvider(ts *testscript.TestScript, text string) {
@@ -90,5 +149,61 @@ func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if (len(files) == want) == neg {
 		ts.Fatalf("%d requests: %s", len(files), strings.Join(files, " "))
+	}
+}
+
+// cmdValid checks a request as a strict server does.
+func cmdValid(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: valid N")
+	}
+	problems := checkRequest(ts.Getenv("MOCK_FORMAT"), []byte(ts.ReadFile("requests/"+args[0]+".json")))
+	if len(problems) > 0 {
+		ts.Fatalf("request %s: %s", args[0], strings.Join(problems, "\n"))
+	}
+}
+
+// cmdKept prints the sessions of the project.
+func cmdKept(ts *testscript.TestScript, neg bool, args []string) {
+	files, err := filepath.Glob(filepath.Join(ts.MkAbs(".aura/sessions"), "*.jsonl"))
+	ts.Check(err)
+	for _, file := range files {
+		fmt.Fprint(ts.Stdout(), ts.ReadFile(file))
+	}
+}
+
+// cmdCode runs a command for its exit code.
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// cmdAwait waits for a file.
+func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	file := ts.MkAbs(args[0])
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s never came", args[0])
+		}
 	}
 }

@@ -18,6 +18,12 @@ import (
 type toolsFlags struct {
 	json bool
 	raw  bool
+
+	readOnly bool
+	roPaths  []string
+	rwPaths  []string
+	headless bool
+	worker   bool
 }
 
 func newTools(e *env) *cobra.Command {
@@ -29,7 +35,7 @@ func newTools(e *env) *cobra.Command {
 arguments runs it: no model, no handlers, no policy.
 
 Arguments are key=value pairs, converted to the types of the tool's schema, or
-one JSON object.`,
+one JSON object; {} runs a tool without any.`,
 		Example: `  aura tools
   aura tools Read
   aura tools Read path=README.md count=5
@@ -48,15 +54,26 @@ one JSON object.`,
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "the arguments are one JSON object, whatever they look like")
+	cmd.Flags().BoolVarP(&f.readOnly, "ro", "R", false, "the tool may read everything and write nothing")
+	cmd.Flags().StringSliceVar(&f.roPaths, "ro-paths", nil, "the tool may only read these paths (comma-separated or repeated)")
+	cmd.Flags().StringSliceVar(&f.rwPaths, "rw-paths", nil, "the tool may only read and write these paths")
+	cmd.Flags().BoolVarP(&f.headless, "headless", "H", false, "never ask anything")
+	cmd.Flags().BoolVar(&f.worker, "worker", false, "run tools for the process that started this one")
+	_ = cmd.Flags().MarkHidden("worker")
 	return cmd
 }
 
 func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
-	a, err := app.Open(e.flags.options(), app.Face{})
+	o := e.flags.options()
+	o.Confined = f.worker
+	a, err := app.Open(o, app.Face{})
 	if err != nil {
 		return err
 	}
 	defer a.Close("exit")
+	if f.worker {
+		return a.ServeConfined(cmd.Context(), e.in, e.out)
+	}
 	all := a.Commands().Tools()
 	if len(args) == 0 {
 		return e.listTools(all, f.json)
@@ -83,13 +100,13 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
+	snap := a.Agent().Snapshot()
+	if err := e.confine(&t, values, f.restrictions(snap.Workdir), snap.Workdir); err != nil {
+		return err
+	}
 	result, err := t.Execute(ctx, tool.Call{
-		ID: "cli", Args: values, Context: a.Agent().Snapshot(), Workdir: a.Agent().Snapshot().Workdir,
-		Output: func(chunk string) {
-			if !f.json {
-				fmt.Fprint(e.err, chunk)
-			}
-		},
+		ID: "cli", Args: values, Context: snap, Workdir: snap.Workdir,
+		Output: func(string) {}, // The result has all of it.
 	})
 	return e.printResult(result, err, f.json)
 }
@@ -166,6 +183,7 @@ func (e *env) listTools(all []tool.Tool, asJSON bool) error {
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	for _, t := range all {
 		line, _, _ := strings.Cut(t.Description, "\n")
+		line, _, _ = strings.Cut(line, ". ")
 		source := t.Source.Kind
 		if t.Source.Name != "" {
 			source += " " + t.Source.Name

@@ -46,6 +46,12 @@ func Builtin() []Command {
 			Description: "Show or set how much the model thinks"},
 		{Name: "tools", Group: agents, Run: bare("tools", listTools), Details: toolsDetails,
 			Description: "List all tools, where they come from, and which are available"},
+		{Name: "hooks", Group: agents, Run: bare("hooks", listHooks), Details: hooksDetails,
+			Description: "List the shell hooks of the current agent and mode, in running order"},
+		{Name: "plugins", Group: agents, Run: bare("plugins", listPlugins), Details: pluginsDetails,
+			Description: "List what the loaded plugins do, by moment"},
+		{Name: "skills", Group: agents, Hints: []string{"[show|use]", "[name]", "[request]"}, Run: manageSkills, Details: skillsDetails,
+			Description: "List the skills, show one, or send one to the model"},
 		{Name: "policy", Group: agents, Run: bare("policy", policy),
 			Description: "Show which tool calls are denied, asked about and approved"},
 
@@ -55,6 +61,8 @@ func Builtin() []Command {
 			Description: "Switch the Done tool"},
 		{Name: "verbose", Group: switches, Hints: []string{"[on|off]"}, Run: verbose,
 			Description: "Switch the display of thinking"},
+		{Name: "sandbox", Group: switches, Hints: []string{"[on|off]"}, Run: sandbox, Details: sandboxDetails,
+			Description: "Show or switch the sandbox"},
 		{Name: "readbefore", Group: switches, Hints: []string{"[write|delete|all]", "[on|off]"}, Run: readBefore, Details: readBeforeDetails,
 			Description: "Show or switch the rule that files are read before they are changed"},
 

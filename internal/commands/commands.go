@@ -13,6 +13,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
 )
@@ -45,12 +46,16 @@ type Session struct {
 	Modes    func() []Choice
 	Tools    func() []tool.Tool // Every tool there is, before filters.
 	Models   func(ctx context.Context) ([]Choice, error)
+	Skills   func() []skills.Skill // nil means none.
 
 	Print    func(text string)                             // Shows text to the person.
 	Submit   func(ctx context.Context, input string) error // Processes input as if it had been typed.
 	Reload   func(ctx context.Context) error               // Reads the configuration anew.
 	SetModel func(name string) error                       // Overrides the model of the profile.
-	Shell    func(ctx context.Context, command string) bool
+
+	Sandbox    func() agent.SandboxState
+	SetSandbox func(on bool) error
+	Shell      func(ctx context.Context, command string) bool
 
 	// Restore takes over what a resumed session knows beyond the agent: approvals,
 	// files read, read-before switches. It is called before the agent resumes; nil

@@ -55,6 +55,11 @@ func newWorld(t *testing.T, src string) *world {
 	w.Agent, err = agent.New(agent.Options{
 		Pipeline: pipeline, Agent: "Coder", Log: log, Todo: list, Place: agent.Place{Workdir: dir},
 		Resolve: func(name, mode string) (agent.Profile, error) { return w.resolve(client, list, name, mode) },
+		Observe: func(e agent.Event) {
+			if e.Kind == agent.Noticed {
+				w.out = append(w.out, e.Text)
+			}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

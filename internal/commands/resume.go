@@ -45,7 +45,7 @@ func take(ctx context.Context, s *Session, key string, leave func()) error {
 	}
 	leave()
 	for _, n := range notices {
-		s.Print(n)
+		s.Agent.Notice("session", n)
 	}
 	if s.Restore != nil {
 		s.Restore(state.Meta)

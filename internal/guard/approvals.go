@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v4"
@@ -41,10 +42,23 @@ func readApprovals(file string) (approvalsFile, error) {
 	if err != nil {
 		return f, fmt.Errorf("approvals: %w", err)
 	}
+	if blank(string(src)) {
+		return f, nil
+	}
 	if err := yaml.Load(src, &f, yaml.WithKnownFields()); err != nil {
 		return f, fmt.Errorf("%s: %w", file, err)
 	}
 	return f, nil
+}
+
+// blank reports whether a file holds nothing but comments.
+func blank(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // Patterns returns everything that is allowed.

@@ -57,7 +57,7 @@ func (e *Error) Error() string {
 	if e.RetryAfter > 0 {
 		head += fmt.Sprintf(" (retry after %s)", e.RetryAfter.Round(time.Second))
 	}
-	if e.Status != 0 {
+	if e.Status >= 300 { // "HTTP 200" would only puzzle.
 		head += fmt.Sprintf(" (HTTP %d)", e.Status)
 	}
 	if e.Message == "" && e.Err != nil {

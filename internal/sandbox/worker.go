@@ -24,7 +24,7 @@ type WorkerOptions struct {
 	Command []string
 	Rules   Rules
 	Env     []string
-	Dir     string
+	Dir     string       // Empty: that of this process, which relative flags are relative to.
 	Logger  *slog.Logger // Gets what the child writes to its standard error.
 }
 
@@ -164,6 +164,7 @@ func (w *Worker) start() (*child, int, error) {
 		return nil, 0, err
 	}
 	cmd := exec.Command(w.opts.Command[0], w.opts.Command[1:]...)
+	cmd.Args[0] = os.Args[0] // A program of several names stays the one it is.
 	cmd.Env = append(w.opts.Env, rulesVariable+"="+string(rules))
 	cmd.Dir = w.opts.Dir
 	cmd.Stderr = &logWriter{w.opts.Logger}

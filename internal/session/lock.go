@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -15,7 +16,7 @@ type lock struct{ file *flock.Flock }
 // acquire locks a session, or says who has it.
 func (s *Store) acquire(id string) (*lock, error) {
 	path := filepath.Join(s.dir, id+".lock")
-	for range 100 {
+	for start := time.Now(); ; {
 		f := flock.New(path, flock.SetPermissions(0o600))
 		ok, err := f.TryLock()
 		if err != nil {
@@ -23,7 +24,11 @@ func (s *Store) acquire(id string) (*lock, error) {
 		}
 		if !ok {
 			_ = f.Close()
-			return nil, &InUseError{ID: id}
+			if time.Since(start) > grace {
+				return nil, &InUseError{ID: id}
+			}
+			time.Sleep(5 * time.Millisecond)
+			continue
 		}
 		// The holder before us removes the file: what we locked must still be
 		// what others will find.
@@ -33,9 +38,16 @@ func (s *Store) acquire(id string) (*lock, error) {
 			return &lock{f}, nil
 		}
 		_ = f.Close()
+		if time.Since(start) > grace {
+			return nil, &InUseError{ID: id}
+		}
 	}
-	return nil, &InUseError{ID: id}
 }
+
+// grace is how long a lock may outlive its holder: one that is killed while it
+// starts a program leaves an unfinished copy of itself for an instant, and the lock
+// with it.
+const grace = 250 * time.Millisecond
 
 // release unlocks the session.
 func (l *lock) release() {

@@ -53,24 +53,24 @@ type Todo struct {
 
 // State is a session as it was last written.
 type State struct {
-	ID         string
-	ForkedFrom string // The session this one was forked from; empty for most.
-	Meta       Meta
-	Messages   []message.Message
+	ID         string            `json:"id"`
+	ForkedFrom string            `json:"forked_from,omitempty"` // The session this one was forked from; empty for most.
+	Meta       Meta              `json:"meta"`
+	Messages   []message.Message `json:"messages"`
 }
 
 // Info is one line of a list of sessions.
 type Info struct {
-	ID       string
-	Name     string
-	Title    string // The first words of the person where no title was set.
-	Agent    string
-	Model    string
-	Workdir  string
-	Created  time.Time
-	Updated  time.Time
-	Messages int
-	Size     int64 // Bytes on disk.
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Title    string    `json:"title"` // The first words of the person where no title was set.
+	Agent    string    `json:"agent"`
+	Model    string    `json:"model"`
+	Workdir  string    `json:"workdir"`
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+	Messages int       `json:"messages"`
+	Size     int64     `json:"size"` // Bytes on disk.
 }
 
 // Kinds of records. Other kinds are left alone, so that an older program can

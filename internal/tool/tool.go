@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -34,6 +35,8 @@ type Tool struct {
 	Confirm     bool          // A person must approve each call, as by a confirm rule.
 	SideEffects []string      // Shown in approvals and listings.
 	Timeout     time.Duration // Deadline of Execute; 0 means the tool keeps its own.
+
+	Condition *condition.Expr // When the tool is offered to the model; nil means always.
 }
 
 // Source says where a tool comes from.
@@ -72,6 +75,10 @@ type Host interface {
 	Delegate(ctx context.Context, agent, description, prompt string) (string, error)
 	// Ask puts a question to the person. It fails where nobody can answer.
 	Ask(ctx context.Context, q Question) ([]string, error)
+	// Load offers deferred tools from the next request on; names may be patterns. It
+	// returns the tools that can be called then, and an error about the names that
+	// stand for none.
+	Load(names []string) ([]string, error)
 }
 
 // Question is put to the person while a turn runs.

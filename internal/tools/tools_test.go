@@ -294,6 +294,16 @@ func (h *host) Delegate(_ context.Context, agent, description, prompt string) (s
 	return strings.TrimSpace(agent + " " + prompt), nil
 }
 
+func (h *host) Load(names []string) ([]string, error) {
+	if names[0] == "Nothing" {
+		return nil, errors.New(`no tool "Nothing" can be loaded`)
+	}
+	if names[0] == "Half" {
+		return []string{"A"}, errors.New(`no tool "B" can be loaded`)
+	}
+	return names, nil
+}
+
 func (h *host) Ask(_ context.Context, q tool.Question) ([]string, error) {
 	h.note(fmt.Sprintf("%s %v %v", q.Text, q.Options, q.Multi))
 	if h.answers == nil {

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/idelchi/aura/internal/message"
@@ -111,6 +112,7 @@ func turns(history []message.Message) []turn {
 		}
 		out = append(out, turn{role, blocks})
 	}
+	names := callNames{}
 	for i := range history {
 		m := &history[i]
 		if note, ok := wire.Note(history, i); ok {
@@ -119,9 +121,9 @@ func turns(history []message.Message) []turn {
 		}
 		switch m.Role {
 		case message.Tool:
-			add(message.User, result(m))
+			add(message.User, result(m, names))
 		case message.Assistant:
-			add(message.Assistant, answered(m)...)
+			add(message.Assistant, answered(m, names)...)
 		default:
 			add(message.User, said(m)...)
 		}
@@ -154,7 +156,7 @@ func images(blocks []block, list []message.Image) []block {
 
 // answered gives an answer of the model: its thoughts first and unchanged, since
 // their signatures are checked.
-func answered(m *message.Message) []block {
+func answered(m *message.Message, names callNames) []block {
 	blank := strings.TrimSpace(m.Content) == ""
 	if blank && len(m.ToolCalls) == 0 {
 		return nil
@@ -178,18 +180,37 @@ func answered(m *message.Message) []block {
 		if input == nil {
 			input = map[string]any{}
 		}
-		blocks = append(blocks, block{Type: "tool_use", ID: callID(c.ID), Name: c.Name, Input: input})
+		blocks = append(blocks, block{Type: "tool_use", ID: names.call(c.ID), Name: c.Name, Input: input})
 	}
 	return blocks
 }
 
-func result(m *message.Message) block {
-	b := block{Type: "tool_result", ToolUseID: callID(m.ToolCallID), IsError: m.Failed}
+func result(m *message.Message, names callNames) block {
+	b := block{Type: "tool_result", ToolUseID: names.result(m.ToolCallID), IsError: m.Failed}
 	if strings.TrimSpace(m.Content) != "" {
 		b.Content = append(b.Content, text(m.Content))
 	}
 	b.Content = images(b.Content, m.Images)
 	return b
+}
+
+// callNames gives every call of a history an ID of its own. The API demands that,
+// and other providers, whose sessions can be continued here, begin to count anew in
+// each answer. The values say how often an ID was used.
+type callNames map[string]int
+
+func (n callNames) call(id string) string {
+	n[callID(id)]++
+	return n.result(id)
+}
+
+// result names the call that used id last.
+func (n callNames) result(id string) string {
+	id = callID(id)
+	if uses := n[id]; uses > 1 {
+		return fmt.Sprintf("%s-%d", id, uses)
+	}
+	return id
 }
 
 // callID makes IDs of other providers fit the pattern the API demands.

@@ -91,8 +91,11 @@ func symbols(dir, qualifier string) ([]string, error) {
 	return lines, nil
 }
 
-// sources parses the files of a package, without its tests and without what this
-// program generated.
+// unlisted are files of the SDK that plugins have no use for: the table itself and
+// the embedded source, which is for hosts.
+var unlisted = []string{"symbols.go", "source.go"}
+
+// sources parses the files of a package that plugins may use, without its tests.
 func sources(dir string) ([]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -103,7 +106,7 @@ func sources(dir string) ([]*ast.File, error) {
 	}
 	var files []*ast.File
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "symbols.go" {
+		if strings.HasSuffix(name, "_test.go") || slices.Contains(unlisted, filepath.Base(name)) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)

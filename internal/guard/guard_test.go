@@ -1,0 +1,458 @@
+package guard_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/tools"
+	"github.com/idelchi/aura/sdk"
+)
+
+// world is the guards in front of the built-in tools, in a directory of their own.
+type world struct {
+	t         *testing.T
+	dir       string
+	config    guard.Config
+	err       error // Of Options.For.
+	reads     guard.Reads
+	approvals guard.Approvals
+	tools     []tool.Tool
+	pipeline  *lifecycle.Pipeline
+}
+
+func newWorld(t *testing.T, c guard.Config) *world {
+	w := &world{t: t, dir: t.TempDir(), config: c, tools: tools.New(tools.Options{}), pipeline: lifecycle.New(lifecycle.Options{})}
+	w.pipeline.Bind(lifecycle.Guard, guard.Bindings(guard.Options{
+		Tool: w.tool, Reads: &w.reads, Approvals: &w.approvals,
+		For: func(string, string) (guard.Config, error) { return w.config, w.err },
+	}))
+	return w
+}
+
+func (w *world) tool(name string) (tool.Tool, bool) {
+	i := slices.IndexFunc(w.tools, func(x tool.Tool) bool { return x.Name == name })
+	if i < 0 {
+		return tool.Tool{}, false
+	}
+	return w.tools[i], true
+}
+
+type args = map[string]any
+
+// judge is what the guards say to a call: "", "block: reason" or "ask: reason".
+func (w *world) judge(name string, a args, auto bool) string {
+	w.t.Helper()
+	out := w.pipeline.Dispatch(w.t.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{
+		Context: sdk.Context{Agent: "main", Workdir: w.dir, Auto: auto}, ToolName: name, Arguments: a,
+	}}, nil)
+	switch {
+	case out.Blocked != nil:
+		return "block: " + out.Blocked.Reason
+	case len(out.Asks) > 0:
+		return "ask: " + out.Asks[0].Reason
+	}
+	return ""
+}
+
+// call lets the guards judge a call, makes it, and lets them see the result.
+func (w *world) call(name string, a args) string {
+	w.t.Helper()
+	if verdict := w.judge(name, a, false); verdict != "" {
+		return verdict
+	}
+	t, _ := w.tool(name)
+	r, err := t.Execute(w.t.Context(), tool.Call{Args: a, Workdir: w.dir})
+	data := &sdk.AfterToolContext{Context: sdk.Context{Workdir: w.dir}, ToolName: name, Arguments: a, ToolResult: r.Text}
+	if err != nil {
+		data.ToolError = err.Error()
+	}
+	w.pipeline.Dispatch(w.t.Context(), lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: data}, nil)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return ""
+}
+
+// ok makes a call that must go through.
+func (w *world) ok(name string, a args) {
+	w.t.Helper()
+	if got := w.call(name, a); got != "" {
+		w.t.Fatalf("%s %v: %s", name, a, got)
+	}
+}
+
+// refused makes a call that must be refused with a reason that contains want.
+func (w *world) refused(want, name string, a args) {
+	w.t.Helper()
+	if got := w.call(name, a); !strings.HasPrefix(got, "block: ") || !strings.Contains(got, want) {
+		w.t.Fatalf("%s %v: %q, want a refusal with %q", name, a, got, want)
+	}
+}
+
+// file writes a file with a time of change that differs from that of all before.
+func (w *world) file(name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+func patch(body string) args { return args{"patch": "*** Begin Patch\n" + body + "*** End Patch\n"} }
+
+// HO-36: a file that exists can be changed only after it was read, in the state in
+// which it was read.
+func TestReadBeforeWrite(t *testing.T) {
+	const unread, changed = "has not been read in this session", "has changed since it was read"
+	w := newWorld(t, guard.Config{ReadBefore: guard.ReadBefore{Write: true}})
+	w.ok("Write", args{"path": "new.txt", "content": "x"}) // A new file needs no reading,
+	w.ok("Write", args{"path": "new.txt", "content": "y"}) // and its author knows it.
+	w.ok("Edit", args{"file_path": "new.txt", "old_string": "y", "new_string": "z"})
+	w.ok("Patch", patch("*** Update File: new.txt\n@@\n-z\n+a\n"))
+	w.ok("Write", args{"path": "./sub/../new.txt", "content": "b"})
+
+	w.file("old.txt", "one\n")
+	w.refused(unread, "Write", args{"path": "old.txt", "content": "x"})
+	w.refused("Read it before changing it", "Edit", args{"file_path": "old.txt", "old_string": "one", "new_string": "two"})
+	w.refused(unread, "Patch", patch("*** Update File: old.txt\n@@\n-one\n+two\n"))
+	w.refused(unread, "Patch", patch("*** Update File: old.txt\n*** Move to: moved.txt\n@@\n-one\n+two\n"))
+	w.ok("Read", args{"path": "old.txt"})
+	w.ok("Edit", args{"file_path": "old.txt", "old_string": "one", "new_string": "two"})
+	w.ok("Edit", args{"file_path": "old.txt", "old_string": "two", "new_string": "three"})
+
+	w.file("old.txt", "somebody else was here\n")
+	w.refused(changed, "Write", args{"path": "old.txt", "content": "x"})
+	w.ok("Read", args{"path": "old.txt"})
+	// The same size, another time.
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(filepath.Join(w.dir, "old.txt"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	w.refused(changed, "Write", args{"path": "old.txt", "content": "x"})
+
+	// A read that failed shows nothing.
+	if got := w.call("Read", args{"path": "gone.txt"}); !strings.HasPrefix(got, "error: ") {
+		t.Errorf("reading nothing: %q", got)
+	}
+	w.file("gone.txt", "back\n")
+	w.refused(unread, "Write", args{"path": "gone.txt", "content": "x"})
+
+	// Deleted and made anew by somebody else.
+	w.ok("Patch", patch("*** Delete File: new.txt\n"))
+	w.file("new.txt", "b")
+	w.refused(unread, "Write", args{"path": "new.txt", "content": "x"})
+}
+
+// HO-36: a file is the same file under all its names.
+func TestReadBeforeWriteLinks(t *testing.T) {
+	w := newWorld(t, guard.Config{ReadBefore: guard.ReadBefore{Write: true}})
+	file := w.file("dir/real.txt", "x")
+	link, linked := filepath.Join(w.dir, "link.txt"), filepath.Join(w.dir, "linked")
+	if err := errors.Join(os.Symlink(file, link), os.Symlink(filepath.Join(w.dir, "dir"), linked)); err != nil {
+		t.Fatal(err)
+	}
+	w.refused("has not been read", "Write", args{"path": "link.txt", "content": "y"})
+	w.ok("Read", args{"path": "linked/real.txt"})
+	w.ok("Write", args{"path": "dir/real.txt", "content": "y"})
+	w.ok("Edit", args{"file_path": "link.txt", "old_string": "y", "new_string": "z"})
+}
+
+// HO-36: the switches for writing and deleting are independent.
+func TestReadBeforeSwitches(t *testing.T) {
+	for _, c := range []struct{ write, remove bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		w := newWorld(t, guard.Config{ReadBefore: guard.ReadBefore{Write: c.write, Delete: c.remove}})
+		w.file("a", "x")
+		w.file("b", "x")
+		if got := w.call("Write", args{"path": "a", "content": "y"}); (got != "") != c.write {
+			t.Errorf("%+v: write %q", c, got)
+		}
+		got := w.call("Patch", patch("*** Delete File: b\n"))
+		if (got != "") != c.remove || got != "" && !strings.Contains(got, "Read it before deleting it") {
+			t.Errorf("%+v: delete %q", c, got)
+		}
+		if got != "" {
+			w.ok("Read", args{"path": "b"})
+			w.ok("Patch", patch("*** Delete File: b\n"))
+		}
+	}
+	on, off := true, false
+	s := guard.ReadSwitches{Write: &off, Delete: &on}
+	if got := s.Apply(guard.ReadBefore{Write: true}); got != (guard.ReadBefore{Delete: true}) {
+		t.Errorf("switches give %+v", got)
+	}
+}
+
+// Files that were seen in an earlier run count, unless they changed after it.
+func TestReadsRestored(t *testing.T) {
+	w := newWorld(t, guard.Config{})
+	same, changed := w.file("same", "x"), w.file("changed", "x")
+	end := time.Now()
+	old, late := end.Add(-time.Hour), end.Add(time.Hour)
+	if err := errors.Join(os.Chtimes(same, old, old), os.Chtimes(changed, late, late)); err != nil {
+		t.Fatal(err)
+	}
+	var r guard.Reads
+	r.Restore([]string{same, changed, filepath.Join(w.dir, "gone")}, end)
+	if r.Stale(same) != "" || r.Stale(changed) == "" || len(r.Files()) != 1 {
+		t.Errorf("same %q, changed %q, files %v", r.Stale(same), r.Stale(changed), r.Files())
+	}
+}
+
+// HO-35: deny beats confirm, auto lifts confirm, what no rule matches is allowed.
+func TestPolicyOrder(t *testing.T) {
+	for _, c := range []struct {
+		rules guard.Rules
+		auto  bool
+		want  string
+	}{
+		{guard.Rules{}, false, ""},
+		{guard.Rules{Confirm: []string{"Read"}}, false, ""},
+		{guard.Rules{Confirm: []string{"Bash"}}, false, "ask: tool policy, confirm: Bash"},
+		{guard.Rules{Confirm: []string{"B*"}}, false, "ask: tool policy, confirm: B*"},
+		{guard.Rules{Confirm: []string{"*"}}, true, ""},
+		{guard.Rules{Confirm: []string{"*"}, Auto: []string{"Bash"}}, false, ""},
+		{guard.Rules{Confirm: []string{"*"}, Auto: []string{"Bash:git status*"}}, false, ""},
+		{guard.Rules{Confirm: []string{"*"}, Auto: []string{"Bash:git push*", "Read"}}, false, "ask: tool policy, confirm: *"},
+		{guard.Rules{Deny: []string{"Bash:git*"}, Confirm: []string{"*"}, Auto: []string{"*"}}, true, "block: denied by the tool policy (deny: Bash:git*)"},
+		{guard.Rules{Deny: []string{"bash"}}, false, ""}, // Tool names are case-sensitive. HO-59
+		{guard.Rules{Auto: []string{"Read"}}, false, ""},
+	} {
+		w := newWorld(t, guard.Config{Rules: c.rules})
+		if got := w.judge("Bash", args{"command": "git status -s"}, c.auto); got != c.want {
+			t.Errorf("%+v auto %v: %q, want %q", c.rules, c.auto, got, c.want)
+		}
+	}
+}
+
+// HO-35: patterns for commands look at every simple command of a script; approval
+// must cover all of them.
+func TestPolicyCommands(t *testing.T) {
+	for _, c := range []struct{ command, deny, allow string }{
+		{"git push", "block", "pass"},
+		{"  git push origin main  ", "block", "pass"},
+		{"cd x && git push", "block", "ask"},
+		{"cd x; git push &", "block", "ask"},
+		{"echo $(git push)", "block", "ask"},
+		{"echo `git push`", "block", "ask"},
+		{"if true; then git push; fi", "block", "ask"},
+		{"(git push)", "block", "pass"},
+		{"git push && git push --tags", "block", "pass"},
+		{"true | git push", "block", "ask"},
+		{"FORCE=1 git push", "block", "pass"},
+		{"'git' \"push\"", "block", "pass"},
+		{"f() { git push; }; f", "block", "ask"},
+		{"git pull", "pass", "ask"},
+		{"echo git push", "pass", "ask"},
+		{"git push 'unclosed", "block", "pass"}, // What cannot be parsed is judged as text.
+	} {
+		w := newWorld(t, guard.Config{Rules: guard.Rules{Deny: []string{"Bash:git push*"}}})
+		if got := verdict(w.judge("Bash", args{"command": c.command}, false)); got != c.deny {
+			t.Errorf("deny: %q: %s, want %s", c.command, got, c.deny)
+		}
+		w = newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Bash"}, Auto: []string{"Bash:git push*"}}})
+		if got := verdict(w.judge("Bash", args{"command": c.command}, false)); got != c.allow {
+			t.Errorf("auto: %q: %s, want %s", c.command, got, c.allow)
+		}
+	}
+}
+
+// verdict is the first word of what judge says.
+func verdict(s string) string {
+	word, _, _ := strings.Cut(s, ":")
+	if word == "" {
+		return "pass"
+	}
+	return word
+}
+
+// HO-35: patterns for paths see through relative spellings, "..", and links. Where a
+// link leads decides about approval; both ends count for a refusal.
+func TestPolicyPaths(t *testing.T) {
+	w := newWorld(t, guard.Config{})
+	outside := t.TempDir()
+	for _, dir := range []string{"src", "keep"} {
+		if err := os.Mkdir(filepath.Join(w.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"src/out": outside, "src/in": filepath.Join(w.dir, "keep"), "src/new": filepath.Join(outside, "new")} {
+		if err := os.Symlink(to, filepath.Join(w.dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	real, err := filepath.EvalSymlinks(outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path, pattern string
+		deny, allow   string
+	}{
+		{"src/a.go", "Write:src/*", "block", "pass"},
+		{"./src/../src/a.go", "Write:src/*", "block", "pass"},
+		{"src/deep/er/a.go", "Write:src/*", "block", "pass"},
+		{filepath.Join(w.dir, "src/a.go"), "Write:src/*", "block", "pass"},
+		{"src/a.go", "Write:" + w.dir + "/src/*", "block", "pass"},
+		{"src/a.go", "W*:*.go", "block", "pass"},
+		{"src/a.go", "Edit:src/*", "pass", "ask"},
+		{"src/../a.go", "Write:src/*", "pass", "ask"},
+		{"../a.go", "Write:src/*", "pass", "ask"},
+		{"srcs/a.go", "Write:src/*", "pass", "ask"},
+		{"src/out/a.go", "Write:src/*", "block", "ask"},           // Leaves src,
+		{"src/out/a.go", "Write:" + real + "/*", "block", "pass"}, // and is found there.
+		{"src/out/not/there/a.go", "Write:" + real + "/*", "block", "pass"},
+		{"src/new", "Write:" + real + "/*", "block", "pass"}, // A link to what is not there yet.
+		{"src/new", "Write:src/*", "block", "ask"},
+		{"src/in/a.go", "Write:keep/*", "block", "pass"},
+		{"src/in/a.go", "Write:src/*", "block", "ask"},
+	} {
+		a := args{"path": c.path, "content": ""}
+		w.config.Rules = guard.Rules{Deny: []string{c.pattern}}
+		if got := verdict(w.judge("Write", a, false)); got != c.deny {
+			t.Errorf("deny %s: %s: %s, want %s", c.pattern, c.path, got, c.deny)
+		}
+		w.config.Rules = guard.Rules{Confirm: []string{"Write"}, Auto: []string{c.pattern}}
+		if got := verdict(w.judge("Write", a, false)); got != c.allow {
+			t.Errorf("auto %s: %s: %s, want %s", c.pattern, c.path, got, c.allow)
+		}
+	}
+	// All files of a patch count.
+	two := patch("*** Add File: src/a\n+x\n*** Add File: keep/b\n+x\n")
+	w.config.Rules = guard.Rules{Deny: []string{"Patch:keep/*"}}
+	if got := verdict(w.judge("Patch", two, false)); got != "block" {
+		t.Errorf("deny for one file of a patch: %s", got)
+	}
+	w.config.Rules = guard.Rules{Confirm: []string{"Patch"}, Auto: []string{"Patch:src/*"}}
+	if got := verdict(w.judge("Patch", two, false)); got != "ask" {
+		t.Errorf("auto for one file of a patch: %s", got)
+	}
+	w.config.Rules.Auto = []string{"Patch:src/*", "Patch:keep/*"}
+	if got := verdict(w.judge("Patch", two, false)); got != "pass" {
+		t.Errorf("auto for both files of a patch: %s", got)
+	}
+}
+
+// A working directory that is reached through a link is no detour.
+func TestPolicyLinkedWorkdir(t *testing.T) {
+	w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Write"}}})
+	link := filepath.Join(t.TempDir(), "project")
+	if err := os.Symlink(w.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	w.dir = link
+	for _, pattern := range []string{"Write:*.go", "Write:a.go", "Write:" + link + "/*"} {
+		w.config.Rules.Auto = []string{pattern}
+		if got := w.judge("Write", args{"path": "a.go", "content": ""}, false); got != "" {
+			t.Errorf("%s: %s", pattern, got)
+		}
+	}
+}
+
+// A tool that wants approval for itself gets it like by a rule.
+func TestToolWantsApproval(t *testing.T) {
+	w := newWorld(t, guard.Config{})
+	w.tools = append(w.tools, tool.Tool{Name: "Deploy", Confirm: true, Source: tool.Source{Kind: "extension", Name: "ops"}})
+	if got := w.judge("Deploy", args{}, false); got != `ask: extension "ops" wants approval for Deploy` {
+		t.Errorf("%q", got)
+	}
+	if got := w.judge("Deploy", args{}, true); got != "" {
+		t.Errorf("auto mode: %q", got)
+	}
+	w.approvals.Allow("Deploy")
+	if got := w.judge("Deploy", args{}, false); got != "" {
+		t.Errorf("approved: %q", got)
+	}
+}
+
+// A guard that cannot know the rules refuses.
+func TestGuardsFailClosed(t *testing.T) {
+	w := newWorld(t, guard.Config{})
+	w.err = errors.New("no such agent")
+	if got := w.judge("Ls", args{}, false); !strings.HasPrefix(got, "block: ") || !strings.Contains(got, "no such agent") {
+		t.Errorf("%q", got)
+	}
+	w.err = nil
+	w.config.ReadBefore.Write = true
+	if got := w.judge("Patch", args{"patch": "nonsense"}, false); !strings.HasPrefix(got, "block: ") {
+		t.Errorf("a patch nobody can read: %q", got)
+	}
+}
+
+// HO-35: approvals are kept in a file, once each, beside what is there.
+func TestApprovals(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config", "rules", "approvals.yaml")
+	var a guard.Approvals
+	a.Allow("Read", "Read")
+	for _, p := range []string{"Bash:go *", "Bash:go *", "Write:src/*"} {
+		if err := a.Save(file, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(text), "Bash:go *") != 1 || !strings.Contains(string(text), "tool_auto:") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	if got := a.Session(); !slices.Equal(got, []string{"Read"}) {
+		t.Errorf("session %v", got)
+	}
+	w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"*"}}})
+	w.approvals.Restore([]string{"Bash:go *"})
+	if got := w.judge("Bash", args{"command": "go test ./..."}, false); got != "" {
+		t.Errorf("%q", got)
+	}
+	if got := w.judge("Bash", args{"command": "go test; rm x"}, false); verdict(got) != "ask" {
+		t.Errorf("%q", got)
+	}
+	// A file without content is no obstacle, a broken one is left alone.
+	empty, broken := filepath.Join(t.TempDir(), "empty.yaml"), filepath.Join(t.TempDir(), "broken.yaml")
+	if err := errors.Join(os.WriteFile(empty, nil, 0o644), os.WriteFile(broken, []byte("tool_auto: {"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Save(empty, "Read"); err != nil {
+		t.Error(err)
+	}
+	if err := a.Save(broken, "Read"); err == nil || !strings.Contains(err.Error(), "broken.yaml") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args args
+		want string
+	}{
+		{"Bash", args{"command": "git push origin main"}, "Bash:git push*"},
+		{"Bash", args{"command": "make"}, "Bash:make*"},
+		{"Bash", args{"command": "cd x && rm y"}, "Bash:cd x && rm y"},
+		{"Write", args{"path": "src/a/b.go"}, "Write:src/a/*"},
+		{"Edit", args{"file_path": "/srv/app/x.go"}, "Edit:/srv/app/*"},
+		{"Write", args{"path": "a.go"}, "Write:a.go"}, // Not everything.
+		{"Write", args{"path": "./a.go"}, "Write:a.go"},
+		{"Write", args{"path": "/a.go"}, "Write:/a.go"},
+		{"Ls", args{}, "Ls"},
+	} {
+		if got := guard.Suggest(c.name, c.args); got != c.want {
+			t.Errorf("%s %v: %s, want %s", c.name, c.args, got, c.want)
+		}
+	}
+}
+
+func TestRulesText(t *testing.T) {
+	r := guard.Rules{Auto: []string{"a"}, Deny: []string{"x"}}.Add(guard.Rules{Confirm: []string{"b", "c"}, Deny: []string{"y"}})
+	if got, want := r.String(), "denied: x, y\nneed approval: b, c\napproved: a"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := (guard.Rules{}).String(); got != "" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,535 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	protocol "github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/idelchi/aura/internal/mcp"
+	"github.com/idelchi/aura/internal/mcp/mcptest"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// TestMain makes this binary the servers that the tests connect to.
+func TestMain(m *testing.M) {
+	if os.Getenv(mcptest.Marker) != "" {
+		os.Exit(mcptest.Main(os.Args))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// stdio is a server of mcptest.
+func stdio(name string, args ...string) mcp.Server {
+	return mcp.Server{
+		Name: name, File: "mcp/test.yaml", Line: 1, Type: "stdio", Command: os.Args[0], Args: args,
+		Env: map[string]string{mcptest.Marker: "1"},
+	}
+}
+
+// open starts servers and waits for them.
+func open(t *testing.T, o mcp.Options, servers ...mcp.Server) *mcp.Hub {
+	t.Helper()
+	h := mcp.New(servers, o)
+	t.Cleanup(h.Close)
+	names := make([]string, len(servers))
+	for i, s := range servers {
+		names[i] = s.Name
+	}
+	h.Start(names...)
+	h.Wait(t.Context(), names...)
+	return h
+}
+
+func find(t *testing.T, h *mcp.Hub, name string) tool.Tool {
+	t.Helper()
+	for _, x := range h.Tools() {
+		if x.Name == name {
+			return x
+		}
+	}
+	t.Fatalf("no tool %s; status: %+v", name, h.Status())
+	return tool.Tool{}
+}
+
+func run(ctx context.Context, t *testing.T, h *mcp.Hub, name string, args map[string]any) (tool.Result, error) {
+	t.Helper()
+	return find(t, h, name).Execute(ctx, tool.Call{ID: "c1", Args: args})
+}
+
+// over serves the good server on both transports.
+func over(t *testing.T, test func(t *testing.T, s mcp.Server)) {
+	t.Run("stdio", func(t *testing.T) {
+		t.Parallel()
+		test(t, stdio("srv", "good"))
+	})
+	t.Run("http", func(t *testing.T) {
+		t.Parallel()
+		server := mcptest.Server()
+		web := httptest.NewServer(protocol.NewStreamableHTTPHandler(func(*http.Request) *protocol.Server { return server }, nil))
+		t.Cleanup(web.Close)
+		test(t, mcp.Server{Name: "srv", Type: "http", URL: web.URL})
+	})
+}
+
+// HO-10 SD-40: tools of a server over both transports, under their names, with every
+// kind of result.
+func TestTools(t *testing.T) {
+	over(t, func(t *testing.T, s mcp.Server) {
+		h := open(t, mcp.Options{}, s)
+		if got := h.Connected(); !slices.Equal(got, []string{"srv"}) {
+			t.Fatalf("connected: %v; notices: %q", got, h.Notices())
+		}
+		for name, want := range map[string]string{
+			"echo":     "hello",
+			"document": "<resource uri=\"note:1\">\nthe note\n</resource>\n[resource note:2 second]",
+			"picture":  "[audio audio/wav, 4 bytes, cannot be heard]",
+		} {
+			r, err := run(t.Context(), t, h, "mcp__srv__"+name, map[string]any{"text": "hello"})
+			if err != nil || r.Text != want {
+				t.Errorf("%s: %q, %v", name, r.Text, err)
+			}
+			if name == "picture" && (len(r.Images) != 1 || r.Images[0].MediaType != "image/png" || string(r.Images[0].Data) != "png") {
+				t.Errorf("images: %+v", r.Images)
+			}
+		}
+		if r, err := run(t.Context(), t, h, "mcp__srv__add", map[string]any{"a": 2, "b": 3}); err != nil || r.Text != `{"sum":5}` {
+			t.Errorf("add: %q, %v", r.Text, err)
+		}
+		if _, err := run(t.Context(), t, h, "mcp__srv__fail", nil); err == nil || err.Error() != "it did not work" {
+			t.Errorf("fail: %v", err)
+		}
+		if r, err := run(t.Context(), t, h, "mcp__srv__flood", nil); err != nil || len(r.Text) > 1<<20+100 || !strings.Contains(r.Text, "bytes left out") {
+			t.Errorf("flood: %d bytes, %v", len(r.Text), err)
+		}
+		x := find(t, h, "mcp__srv__add")
+		if x.Source != (tool.Source{Kind: "mcp", Name: "srv"}) || x.Description != "Adds numbers." || len(x.SideEffects) != 1 {
+			t.Errorf("tool: %+v", x)
+		}
+		if problems := x.Schema.Check(map[string]any{"a": "two"}); len(problems) == 0 {
+			t.Error("the schema of the server is not held to")
+		}
+	})
+}
+
+// Live output while a call runs.
+func TestProgress(t *testing.T) {
+	over(t, func(t *testing.T, s mcp.Server) {
+		h := open(t, mcp.Options{}, s)
+		file := filepath.Join(t.TempDir(), "seen")
+		var seen strings.Builder
+		call := tool.Call{ID: "p", Args: map[string]any{"text": file}, Output: func(s string) {
+			if seen.WriteString(s); strings.HasPrefix(s, "3/3") {
+				_ = os.WriteFile(file, nil, 0o644)
+			}
+		}}
+		if _, err := find(t, h, "mcp__srv__progress").Execute(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if got := seen.String(); got != "1/3 step\n2/3 step\n3/3 step\n" {
+			t.Errorf("progress: %q", got)
+		}
+	})
+}
+
+// A call that is cancelled or takes too long ends, and the server is told.
+func TestCancel(t *testing.T) {
+	over(t, func(t *testing.T, s mcp.Server) {
+		file := filepath.Join(t.TempDir(), "told")
+		h := open(t, mcp.Options{}, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { await(t, file+".started"); cancel() }()
+		if _, err := run(ctx, t, h, "mcp__srv__hang", map[string]any{"text": file}); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled call: %v", err)
+		}
+		await(t, file)
+		s.Timeout = 400 * time.Millisecond
+		h.Update([]mcp.Server{s})
+		h.Start("srv")
+		h.Wait(t.Context(), "srv")
+		_, err := run(t.Context(), t, h, "mcp__srv__hang", nil)
+		if err == nil || !strings.Contains(err.Error(), `MCP server srv: tool "hang" timed out after 400ms`) {
+			t.Errorf("hanging call: %v", err)
+		}
+		if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "still here"}); err != nil || r.Text != "still here" {
+			t.Errorf("after a hanging call: %q, %v", r.Text, err)
+		}
+	})
+}
+
+// await waits until another process has written a file.
+func await(t *testing.T, file string) {
+	eventually(t, file, func() bool { _, err := os.Stat(file); return err == nil })
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Errorf("%s never came", what)
+			return
+		}
+	}
+}
+
+// A server that changes its tools: the registry follows.
+func TestListChanged(t *testing.T) {
+	over(t, func(t *testing.T, s mcp.Server) {
+		h := open(t, mcp.Options{}, s)
+		before := h.Version()
+		if _, err := run(t.Context(), t, h, "mcp__srv__grow", nil); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the new tool", func() bool {
+			return slices.ContainsFunc(h.Tools(), func(x tool.Tool) bool { return x.Name == "mcp__srv__grown" })
+		})
+		if h.Version() == before {
+			t.Error("the version did not change")
+		}
+		if r, err := run(t.Context(), t, h, "mcp__srv__grown", nil); err != nil || r.Text != "I am new" {
+			t.Errorf("grown: %q, %v", r.Text, err)
+		}
+	})
+}
+
+// A server that dies in a call is named with its last words; the next call starts it
+// again.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	h := open(t, mcp.Options{}, stdio("srv", "good"))
+	_, err := run(t.Context(), t, h, "mcp__srv__crash", nil)
+	for _, part := range []string{"MCP server srv died", "exit status 7", "something went terribly wrong"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("crash: %v lacks %q", err, part)
+		}
+	}
+	eventually(t, "the news", func() bool { return h.Status()[0].State == mcp.Died })
+	if got := h.Connected(); len(got) != 0 {
+		t.Errorf("connected: %v", got)
+	}
+	if got := h.Notices(); len(got) != 1 || !strings.Contains(got[0], "MCP server srv: died: it ended with exit status 7") {
+		t.Errorf("notices: %q", got)
+	}
+	if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "back"}); err != nil || r.Text != "back" {
+		t.Errorf("after the crash: %q, %v", r.Text, err)
+	}
+	if got := h.Connected(); !slices.Equal(got, []string{"srv"}) {
+		t.Errorf("connected: %v", got)
+	}
+}
+
+// A server on the network that forgot the session is asked again, once; one that is gone
+// is named.
+func TestSessionLost(t *testing.T) {
+	t.Parallel()
+	build := func() http.Handler {
+		server := mcptest.Server()
+		return protocol.NewStreamableHTTPHandler(func(*http.Request) *protocol.Server { return server }, nil)
+	}
+	handler := build()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	t.Cleanup(web.Close)
+	h := open(t, mcp.Options{}, mcp.Server{Name: "srv", Type: "http", URL: web.URL})
+	handler = build() // It knows nobody.
+	if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "again"}); err != nil || r.Text != "again" {
+		t.Errorf("new session: %q, %v", r.Text, err)
+	}
+	web.CloseClientConnections()
+	web.Close()
+	if _, err := run(t.Context(), t, h, "mcp__srv__echo", nil); err == nil || !strings.Contains(err.Error(), "MCP server srv") {
+		t.Errorf("gone: %v", err)
+	}
+}
+
+// Servers that cannot be connected are named with the reason, and the others work.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	short := func(s mcp.Server) mcp.Server { s.Timeout = 300 * time.Millisecond; return s }
+	web := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(web.Close)
+	h := open(t, mcp.Options{},
+		stdio("a-broken", "broken"), short(stdio("b-mute", "mute")), stdio("c-noise", "noise"),
+		mcp.Server{Name: "d-missing", Type: "stdio", Command: "no-such-program-anywhere"},
+		mcp.Server{Name: "e-web", Type: "http", URL: web.URL},
+		mcp.Server{Name: "f-refused", Type: "http", URL: "http://127.0.0.1:1"},
+		mcp.Server{Name: "g-token", Type: "http", URL: web.URL, File: "mcp/x.yaml", Line: 4, Headers: map[string]string{"Authorization": "Bearer ${NO_SUCH_TOKEN}"}},
+		short(stdio("h-gated", "gated", filepath.Join(dir, "never"))),
+		mcp.Server{Name: "i-off", Type: "stdio", Command: os.Args[0], Disabled: true},
+		stdio("j-good", "good"),
+	)
+	notices := strings.Join(h.Notices(), "\n")
+	for _, want := range []string{
+		"a-broken: cannot be connected: it ended with exit status 3, saying: no token in the environment",
+		"b-mute: cannot be connected: it did not answer within 300ms",
+		"c-noise: cannot be connected: ",
+		`d-missing: cannot be connected: command "no-such-program-anywhere": not found in PATH`,
+		"e-web: cannot be connected: ",
+		"f-refused: cannot be connected: ",
+		"g-token: cannot be connected: mcp/x.yaml:4: g-token.headers.Authorization: $NO_SUCH_TOKEN is not set",
+		"h-gated: cannot be connected: it did not answer",
+	} {
+		if !strings.Contains(notices, "MCP server "+want) {
+			t.Errorf("notices lack %q:\n%s", want, notices)
+		}
+	}
+	if got := h.Connected(); !slices.Equal(got, []string{"j-good"}) {
+		t.Errorf("connected: %v", got)
+	}
+	if r, err := run(t.Context(), t, h, "mcp__j-good__echo", map[string]any{"text": "fine"}); err != nil || r.Text != "fine" {
+		t.Errorf("good server: %q, %v", r.Text, err)
+	}
+	if err := h.Reconnect(t.Context(), "i-off"); err == nil || !strings.Contains(err.Error(), "disabled") {
+		t.Errorf("reconnect of a disabled server: %v", err)
+	}
+	if err := h.Reconnect(t.Context(), "j-god"); err == nil || !strings.Contains(err.Error(), `did you mean "j-good"`) {
+		t.Errorf("reconnect of an unknown server: %v", err)
+	}
+}
+
+// A slow server holds nobody up who does not wait for it, and comes when it is ready.
+func TestSlowStart(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	h := mcp.New([]mcp.Server{stdio("slow", "gated", gate)}, mcp.Options{})
+	defer h.Close()
+	h.Start("slow")
+	if s := h.Status()[0]; s.State != mcp.Connecting || len(h.Tools()) != 0 {
+		t.Errorf("status: %+v", s)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h.Wait(ctx, "slow") // Does not wait.
+	if err := os.WriteFile(gate, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h.Wait(t.Context(), "slow")
+	if s := h.Status()[0]; s.State != mcp.Connected || s.Program != "good 1.2.3" || s.Instructions != "Be nice." || len(s.Prompts) != 2 {
+		t.Errorf("status: %+v", s)
+	}
+}
+
+// Servers that lie about schemas: what cannot be used is named, the rest works, and
+// what models get is what the server wrote.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "tools.json")
+	const verbatim = `{"type":"object","properties":{"zeta":{"type":"integer","maximum":12345678901234567891},"alpha":{"$ref":"#/nowhere"}}}`
+	list := `[{"name":"good one/2","inputSchema":` + verbatim + `},
+		{"name":"string","inputSchema":"object"}, {"name":"array","inputSchema":{"type":"array"}},
+		{"name":"none"}, {"name":"","inputSchema":{}}, {"name":"null","inputSchema":null},
+		{"name":"good one.2","inputSchema":{"type":"object"}},
+		{"name":"` + strings.Repeat("long", 30) + `","inputSchema":{}}]`
+	if err := os.WriteFile(file, []byte(list), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := open(t, mcp.Options{}, stdio("my server", "raw", file))
+	var names []string
+	for _, x := range h.Tools() {
+		names = append(names, x.Name)
+		if len(x.Name) > 64 || strings.ContainsAny(x.Name, " ./") {
+			t.Errorf("name %q", x.Name)
+		}
+	}
+	if len(names) != 3 || names[1] != "mcp__my_server__good_one_2" && names[0] != "mcp__my_server__good_one_2" {
+		t.Errorf("tools: %q; notices: %q", names, h.Notices())
+	}
+	if got := string(find(t, h, "mcp__my_server__good_one_2").Schema.Raw()); got != verbatim {
+		t.Errorf("schema: %s", got)
+	}
+	if problems := find(t, h, "mcp__my_server__good_one_2").Schema.Check(map[string]any{"more": 1}); len(problems) > 0 {
+		t.Errorf("a parameter that is not listed: %v", problems)
+	}
+	notices := strings.Join(h.Notices(), "\n")
+	for _, name := range []string{`"string"`, `"array"`, `"none"`, `""`, `"null"`} {
+		if !strings.Contains(notices, "MCP server my server: tool "+name+" is left out: ") {
+			t.Errorf("notices lack %s:\n%s", name, notices)
+		}
+	}
+	if r, err := run(t.Context(), t, h, "mcp__my_server__good_one_2", nil); err != nil || r.Text != "raw answer" {
+		t.Errorf("call: %q, %v", r.Text, err)
+	}
+	again := mcp.New(nil, mcp.Options{})
+	again.Close()
+	var second []string
+	for _, x := range h.Tools() {
+		second = append(second, x.Name)
+	}
+	if !slices.Equal(names, second) {
+		t.Errorf("names change: %q, %q", names, second)
+	}
+}
+
+// The environment of servers: that of the session, and their own over it.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	s := stdio("srv", "good")
+	s.Args = []string{"${KIND:-good}"}
+	s.Env["OWN"], s.Env["SHARED"] = "own ${FROM_FILE}", "server"
+	h := open(t, mcp.Options{Env: func() []string { return append(os.Environ(), "FROM_FILE=secret", "SHARED=file") }}, s)
+	for name, want := range map[string]string{"OWN": "own secret", "FROM_FILE": "secret", "SHARED": "server"} {
+		r, err := run(t.Context(), t, h, "mcp__srv__env", map[string]any{"text": name})
+		if err != nil || r.Text != name+"="+want {
+			t.Errorf("%s: %q, %v", name, r.Text, err)
+		}
+	}
+}
+
+// Headers are expanded and go to the server they are for, and to nobody it redirects to.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	thief := make(chan string, 10)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		thief <- r.Header.Get("X-Key")
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(other.Close)
+	server := mcptest.Server()
+	mux := http.NewServeMux()
+	mux.Handle("/", protocol.NewStreamableHTTPHandler(func(*http.Request) *protocol.Server { return server }, nil))
+	mux.Handle("/elsewhere", http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Key") != "key 1" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	headers := map[string]string{"X-Key": "key ${NUMBER}"}
+	h := open(t, mcp.Options{Env: func() []string { return []string{"NUMBER=1"} }},
+		mcp.Server{Name: "srv", Type: "http", URL: web.URL, Headers: headers},
+		mcp.Server{Name: "bare", Type: "http", URL: web.URL},
+		mcp.Server{Name: "moved", Type: "http", URL: web.URL + "/elsewhere", Headers: headers})
+	if got := h.Connected(); !slices.Equal(got, []string{"srv"}) {
+		t.Errorf("connected: %v; %q", got, h.Notices())
+	}
+	if got := <-thief; got != "" {
+		t.Errorf("the header went to another server: %q", got)
+	}
+}
+
+// Questions of servers go to the person; without one they are refused.
+func TestElicit(t *testing.T) {
+	over(t, func(t *testing.T, s mcp.Server) {
+		var asked []string
+		replies := map[string][]string{"name": {"Ann"}, "age (optional)": {"41"}, "sure (optional)": {"yes"}}
+		h := open(t, mcp.Options{Ask: func(_ context.Context, q tool.Question) ([]string, error) {
+			asked = append(asked, q.Text)
+			if len(asked) == 1 {
+				return []string{"answer"}, nil
+			}
+			return replies[q.Text], nil
+		}}, s)
+		r, err := run(t.Context(), t, h, "mcp__srv__ask", nil)
+		if err != nil || r.Text != `accept {"age":41,"name":"Ann","sure":true}` {
+			t.Errorf("answer: %q, %v", r.Text, err)
+		}
+		if len(asked) != 4 || asked[0] != "MCP server srv asks: Who are you?" || asked[1] != "name" {
+			t.Errorf("questions: %q", asked)
+		}
+
+		declines := open(t, mcp.Options{Ask: func(context.Context, tool.Question) ([]string, error) { return nil, errors.New("no") }}, s)
+		if r, err := run(t.Context(), t, declines, "mcp__srv__ask", nil); err != nil || !strings.HasPrefix(r.Text, "decline") {
+			t.Errorf("declined: %q, %v", r.Text, err)
+		}
+		nobody := open(t, mcp.Options{}, s)
+		if _, err := run(t.Context(), t, nobody, "mcp__srv__ask", nil); err == nil || !strings.Contains(err.Error(), "elicitation") {
+			t.Errorf("nobody there: %v", err)
+		}
+	})
+}
+
+// Prompts and resources.
+func TestOffers(t *testing.T) {
+	over(t, func(t *testing.T, s mcp.Server) {
+		h := open(t, mcp.Options{}, s)
+		for _, x := range []struct{ name, args, want, err string }{
+			{"mcp__srv__greet", `Ann`, "Greet Ann", ""},
+			{"mcp__srv__greet", `Ann very  warmly`, "Greet Ann very warmly", ""},
+			{"mcp__srv__greet", `how=well who="Ann Smith"`, "Greet Ann Smith well", ""},
+			{"mcp__srv__greet", ``, "", "missing: who"},
+			{"mcp__srv__plain", ``, "Just do it", ""},
+			{"mcp__srv__plain", `x`, "", "takes no arguments"},
+			{"mcp__srv__none", ``, "", "no MCP prompt"},
+		} {
+			r, err := h.Prompt(t.Context(), x.name, x.args)
+			if x.err != "" && (err == nil || !strings.Contains(err.Error(), x.err)) || x.err == "" && (err != nil || r.Text != x.want) {
+				t.Errorf("%s %s: %q, %v", x.name, x.args, r.Text, err)
+			}
+		}
+		info, err := h.Inspect(t.Context(), "SRV")
+		if err != nil || len(info.Resources) != 1 || info.Resources[0].URI != "note:1" || len(info.Tools) == 0 {
+			t.Errorf("inspect: %+v, %v", info, err)
+		}
+	})
+}
+
+// What does not change stays connected when the configuration is read anew.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	kept, changed, gone := stdio("kept", "good"), stdio("changed", "good"), stdio("gone", "good")
+	h := open(t, mcp.Options{}, kept, changed, gone)
+	changed = stdio("changed", "good")
+	changed.Env["MORE"] = "1"
+	h.Update([]mcp.Server{kept, changed, stdio("new", "good")})
+	if got := h.Connected(); !slices.Equal(got, []string{"kept"}) {
+		t.Errorf("connected: %v", got)
+	}
+	h.Start("changed", "new")
+	h.Wait(t.Context(), "changed", "new")
+	if got := h.Connected(); !slices.Equal(got, []string{"changed", "kept", "new"}) {
+		t.Errorf("connected: %v, %q", got, h.Notices())
+	}
+	if err := h.Reconnect(t.Context(), "kept"); err != nil {
+		t.Error(err)
+	}
+	if got := h.Serving("mcp__new__echo"); !slices.Equal(got, []string{"new"}) {
+		t.Errorf("serving: %v", got)
+	}
+}
+
+// Many calls side by side, some of which kill the server.
+func TestParallel(t *testing.T) {
+	t.Parallel()
+	h := open(t, mcp.Options{}, stdio("srv", "good"))
+	echo, crash := find(t, h, "mcp__srv__echo"), find(t, h, "mcp__srv__crash")
+	done := make(chan error)
+	for i := range 20 {
+		go func() {
+			if i == 10 {
+				_, err := crash.Execute(t.Context(), tool.Call{ID: "x"})
+				if err == nil {
+					err = errors.New("crash succeeded")
+				} else {
+					err = nil
+				}
+				done <- err
+				return
+			}
+			text := fmt.Sprint(i)
+			r, err := echo.Execute(t.Context(), tool.Call{ID: text, Args: map[string]any{"text": text}})
+			if err == nil && r.Text != text {
+				err = fmt.Errorf("%s answers %s", text, r.Text)
+			} else if err != nil && strings.Contains(err.Error(), "MCP server srv") {
+				err = nil // It was in the crash.
+			}
+			done <- err
+		}()
+	}
+	for range 20 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

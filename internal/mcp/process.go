@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// How long a server gets to leave by itself: after its input was closed, after it
+// was told to, and after it was killed.
+const (
+	leaveTime = 300 * time.Millisecond
+	termTime  = 300 * time.Millisecond
+	killTime  = time.Second
+)
+
+// What is kept of the standard error of a server.
+const (
+	maxErrorLine  = 4 << 10
+	maxErrorLines = 2000 // In the log, in one life of a server.
+)
+
+// process is a server that runs as a child.
+type process struct {
+	cmd    *exec.Cmd
+	in     *os.File // What the server reads.
+	out    *os.File // What the server writes.
+	exited chan struct{}
+
+	mu   sync.Mutex
+	last string // Last line on standard error.
+	err  error  // How it ended.
+	once sync.Once
+}
+
+// startProcess starts a program with the given environment.
+func startProcess(name string, args, env []string, dir string, log *slog.Logger) (p *process, err error) {
+	path, err := lookPath(name, env, dir)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Dir = env, dir
+	ownGroup(cmd)
+	var files []*os.File
+	pipe := func() (r, w *os.File) {
+		if err != nil {
+			return nil, nil
+		}
+		if r, w, err = os.Pipe(); err == nil {
+			files = append(files, r, w)
+		}
+		return r, w
+	}
+	childIn, in := pipe()
+	out, childOut := pipe()
+	errs, childErr := pipe()
+	if err == nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, childErr
+		err = cmd.Start()
+	}
+	if err != nil {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return nil, fmt.Errorf("%s cannot be started: %w", name, err)
+	}
+	for _, f := range []*os.File{childIn, childOut, childErr} {
+		_ = f.Close()
+	}
+	p = &process{cmd: cmd, in: in, out: out, exited: make(chan struct{})}
+	drained := make(chan struct{})
+	go func() { defer close(drained); p.drain(errs, log) }()
+	go p.await(errs, drained)
+	return p, nil
+}
+
+// lookPath finds a program in the PATH of the server's own environment. A path with
+// a directory in it is relative to dir.
+func lookPath(name string, env []string, dir string) (string, error) {
+	if strings.ContainsAny(name, `/\`) {
+		if !filepath.IsAbs(name) && dir != "" {
+			name = filepath.Join(dir, name)
+		}
+		return name, nil
+	}
+	var search string
+	for _, kv := range env {
+		if key, value, _ := strings.Cut(kv, "="); strings.EqualFold(key, "PATH") {
+			search = value
+		}
+	}
+	if search != os.Getenv("PATH") {
+		for _, d := range filepath.SplitList(search) {
+			if path, err := exec.LookPath(filepath.Join(d, name)); err == nil && filepath.IsAbs(path) {
+				return path, nil
+			}
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("command %q: not found in PATH", name)
+	}
+	return path, nil
+}
+
+// drain reads standard error, so that the server never waits for it.
+func (p *process) drain(r io.Reader, log *slog.Logger) {
+	lines := 0
+	reader := bufio.NewReaderSize(r, maxErrorLine)
+	for {
+		line, more, err := reader.ReadLine()
+		if err != nil {
+			return
+		}
+		if text := strings.TrimSpace(string(line)); text != "" {
+			p.mu.Lock()
+			p.last = text
+			p.mu.Unlock()
+			switch lines++; {
+			case lines < maxErrorLines:
+				log.Debug("stderr", "line", text)
+			case lines == maxErrorLines:
+				log.Debug("stderr is too long, the rest is left out")
+			}
+		}
+		for more && err == nil { // The rest of a long line.
+			_, more, err = reader.ReadLine()
+		}
+	}
+}
+
+// await notes how the process ended, and ends what it left behind: a grandchild that
+// keeps the pipes open must not make a dead server look alive.
+func (p *process) await(errs *os.File, drained <-chan struct{}) {
+	err := p.cmd.Wait()
+	select {
+	case <-drained: // Its last words are known.
+	case <-time.After(50 * time.Millisecond):
+	}
+	kill(p.cmd.Process.Pid)
+	p.mu.Lock()
+	p.err = err
+	p.mu.Unlock()
+	close(p.exited)
+	select {
+	case <-drained:
+	case <-time.After(killTime):
+	}
+	_ = errs.Close()
+}
+
+// ended says how the process ended, with its last words; empty while it runs.
+func (p *process) ended() string {
+	select {
+	case <-p.exited:
+	default:
+		return ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := "it exited"
+	if p.err != nil {
+		text = "it ended with " + p.err.Error()
+	}
+	if p.last != "" {
+		text += ", saying: " + oneLine(p.last, 300)
+	}
+	return text
+}
+
+// lastWords is the last line on standard error.
+func (p *process) lastWords() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return oneLine(p.last, 300)
+}
+
+// Read reads what the server says.
+func (p *process) Read(b []byte) (int, error) { return p.out.Read(b) }
+
+// Write sends something to the server.
+func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
+
+// Close ends the server: gently at first, with its whole group in the end.
+func (p *process) Close() error {
+	p.once.Do(func() {
+		_ = p.in.Close()
+		if !p.within(leaveTime) {
+			terminate(p.cmd.Process.Pid)
+			if !p.within(termTime) {
+				kill(p.cmd.Process.Pid)
+				p.within(killTime)
+			}
+		}
+		_ = p.out.Close()
+	})
+	if p.ended() == "" {
+		return errors.New("it does not end")
+	}
+	return nil
+}
+
+func (p *process) within(d time.Duration) bool {
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}

@@ -1,0 +1,376 @@
+package mcp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/config"
+)
+
+// How long a server gets where its file does not say.
+const (
+	connectTimeout = 10 * time.Second
+	callTimeout    = 120 * time.Second
+)
+
+// maxFile bounds a file of servers.
+const maxFile = 1 << 20
+
+// Server says how to reach one server. In Command, Args, the values of Env, URL and
+// the values of Headers, ${VAR} is replaced by a variable of the environment and
+// ${VAR:-text} by text where it is not set.
+type Server struct {
+	Name string `yaml:"-"` // Key in the file. Compared without regard to case.
+	File string `yaml:"-"`
+	Home string `yaml:"-"` // Empty for .mcp.json.
+	Line int    `yaml:"-"`
+
+	Type    string            `yaml:"type" enum:"stdio http"` // Empty: stdio with a command, http with a URL.
+	Command string            `yaml:"command"`
+	Args    []string          `yaml:"args"`
+	Env     map[string]string `yaml:"env"` // Added to the environment of the program.
+	URL     string            `yaml:"url"`
+	Headers map[string]string `yaml:"headers"`
+
+	Timeout   time.Duration `yaml:"timeout"`   // For connecting and for each call; 0 is 10 s and 120 s.
+	Disabled  bool          `yaml:"disabled"`  // Never started.
+	Deferred  bool          `yaml:"deferred"`  // The model must load its tools before use.
+	Condition string        `yaml:"condition"` // Started only while it holds.
+}
+
+// When returns the condition under which the server is started.
+func (s Server) When() *condition.Expr {
+	if s.Condition == "" {
+		return nil
+	}
+	expr, _ := condition.Parse(s.Condition) // Checked by Load.
+	return expr
+}
+
+func (s Server) connectTimeout() time.Duration { return cmp.Or(s.Timeout, connectTimeout) }
+func (s Server) callTimeout() time.Duration    { return cmp.Or(s.Timeout, callTimeout) }
+
+// Target is what the server is reached by, without secrets.
+func (s Server) Target() string {
+	if s.Type == "http" {
+		return s.URL
+	}
+	return strings.TrimSpace(s.Command + " " + strings.Join(s.Args, " "))
+}
+
+// foreign is a server in the .mcp.json that many programs read.
+type foreign struct {
+	Type     string            `yaml:"type" enum:"stdio http streamable-http"`
+	Command  string            `yaml:"command"`
+	Args     []string          `yaml:"args"`
+	Env      map[string]string `yaml:"env"`
+	URL      string            `yaml:"url"`
+	Headers  map[string]string `yaml:"headers"`
+	Timeout  int               `yaml:"timeout" min:"0"` // Milliseconds.
+	Disabled bool              `yaml:"disabled"`
+}
+
+// Load reads the servers of configuration files, those of later homes in place of
+// earlier ones, and those of the project's .mcp.json, which a project home can
+// replace. An empty project means that there is no .mcp.json to read. All mistakes
+// are reported together as config.Errors.
+func Load(files []config.File, global, project string) ([]Server, error) {
+	l := &loader{}
+	for _, f := range files {
+		if f.Home == global {
+			l.file(f)
+		}
+	}
+	if project != "" {
+		l.project(project)
+	}
+	for _, f := range files {
+		if f.Home != global {
+			l.file(f)
+		}
+	}
+	if len(l.errs) > 0 {
+		return nil, l.errs
+	}
+	return l.servers, nil
+}
+
+// FindProject returns the .mcp.json nearest to dir, at most as far up as the root of
+// the repository; outside a repository only dir counts. Empty if there is none.
+func FindProject(dir string) string {
+	const name = ".mcp.json"
+	found := ""
+	for d := dir; ; d = filepath.Dir(d) {
+		if file := filepath.Join(d, name); found == "" && isFile(file) {
+			found = file
+		}
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return found
+		}
+		if filepath.Dir(d) == d {
+			break
+		}
+	}
+	if file := filepath.Join(dir, name); isFile(file) {
+		return file
+	}
+	return ""
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+type loader struct {
+	servers []Server
+	errs    config.Errors
+}
+
+func (l *loader) fail(file string, line int, path, format string, args ...any) {
+	l.errs = append(l.errs, &config.Error{File: file, Line: line, Path: path, Msg: fmt.Sprintf(format, args...)})
+}
+
+// decode reads a file into v and returns its root; nil after a mistake.
+func (l *loader) decode(file string, v any) *yaml.Node {
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > maxFile {
+		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
+	}
+	var src []byte
+	if err == nil {
+		src, err = os.ReadFile(file)
+	}
+	if err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err
+		}
+		l.fail(file, 0, "", "%v", err)
+		return nil
+	}
+	// A tab is a blank in JSON but not everywhere in YAML.
+	if strings.HasSuffix(file, ".json") {
+		src = []byte(strings.ReplaceAll(string(src), "\t", " "))
+	}
+	if err := config.Decode(file, 1, src, v); err != nil {
+		if list, ok := errors.AsType[config.Errors](err); ok {
+			l.errs = append(l.errs, list...)
+		} else {
+			l.fail(file, 0, "", "%v", err)
+		}
+		return nil
+	}
+	var doc yaml.Node
+	if yaml.Load(src, &doc) != nil || len(doc.Content) == 0 {
+		return &yaml.Node{}
+	}
+	return doc.Content[0]
+}
+
+// file reads a file of configuration.
+func (l *loader) file(f config.File) {
+	servers := map[string]Server{}
+	root := l.decode(f.Path, &servers)
+	if root == nil {
+		return
+	}
+	for _, name := range keys(root) {
+		s := servers[name]
+		s.Name, s.File, s.Home = name, f.Path, f.Home
+		l.add(s, root, name)
+	}
+}
+
+// project reads a .mcp.json.
+func (l *loader) project(path string) {
+	var file struct {
+		Servers map[string]foreign `yaml:"mcpServers"`
+	}
+	root := l.decode(path, &file)
+	if root == nil {
+		return
+	}
+	for _, name := range keys(child(root, "mcpServers")) {
+		s := file.Servers[name]
+		if s.Type == "streamable-http" {
+			s.Type = "http"
+		}
+		l.add(Server{
+			Name: name, File: path, Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
+			Timeout: time.Duration(s.Timeout) * time.Millisecond, Disabled: s.Disabled,
+		}, root, "mcpServers", name)
+	}
+}
+
+// add checks a server and takes it over. path is where its keys stand below root.
+func (l *loader) add(s Server, root *yaml.Node, path ...string) {
+	node := child(root, path...)
+	s.Line = line(root, path...)
+	bad := func(key, format string, args ...any) {
+		at := line(node, key)
+		if at == 0 {
+			at = s.Line
+		}
+		l.fail(s.File, at, strings.Join(append(slices.Clone(path), key), "."), format, args...)
+	}
+	before := len(l.errs)
+	if s.Type == "" && s.Command != "" {
+		s.Type = "stdio"
+	}
+	if s.Type == "" && s.URL != "" {
+		s.Type = "http"
+	}
+	switch {
+	case clean(s.Name) == "" || strings.Trim(clean(s.Name), "_") == "":
+		l.fail(s.File, s.Line, s.Name, "a server needs a name of letters and digits")
+	case s.Type == "":
+		bad("type", "missing (write command: for a program, url: for a server on the network)")
+	case s.Type == "stdio" && s.Command == "":
+		bad("command", "missing")
+	case s.Type == "stdio" && (s.URL != "" || len(s.Headers) > 0):
+		bad("url", "only type http has url and headers")
+	case s.Type == "http" && s.URL == "":
+		bad("url", "missing")
+	case s.Type == "http" && (s.Command != "" || len(s.Args) > 0 || len(s.Env) > 0):
+		bad("command", "only type stdio has command, args and env")
+	}
+	if s.URL != "" && !strings.Contains(s.URL, "${") {
+		if u, err := url.Parse(s.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			bad("url", "%q is not an http or https address", clip(s.URL, 60))
+		}
+	}
+	if _, err := condition.Parse(s.Condition); s.Condition != "" && err != nil {
+		bad("condition", "%v", err)
+	}
+	for i, old := range l.servers {
+		if !strings.EqualFold(old.Name, s.Name) {
+			continue
+		}
+		if old.Home == s.Home && old.File != "" && (s.Home != "" || old.File == s.File) {
+			l.fail(s.File, s.Line, s.Name, "server is already defined in %s:%d", old.File, old.Line)
+			return
+		}
+		l.servers[i] = s
+		return
+	}
+	if len(l.errs) == before {
+		l.servers = append(l.servers, s)
+	}
+}
+
+// keys lists the keys of a mapping in order.
+func keys(n *yaml.Node) []string {
+	var list []string
+	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag != "!!merge" && !slices.Contains(list, n.Content[i].Value) {
+			list = append(list, n.Content[i].Value)
+		}
+	}
+	return list
+}
+
+// child is the value at a path of keys; nil if there is none.
+func child(n *yaml.Node, path ...string) *yaml.Node {
+	for _, key := range path {
+		var next *yaml.Node
+		for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				next = n.Content[i+1]
+			}
+		}
+		n = next
+		for n != nil && n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+	}
+	return n
+}
+
+// line is the line of the last key of a path; 0 if it is not written.
+func line(n *yaml.Node, path ...string) int {
+	n = child(n, path[:len(path)-1]...)
+	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == path[len(path)-1] {
+			return n.Content[i].Line
+		}
+	}
+	return 0
+}
+
+// expanded returns the server with its variables filled in.
+func (s Server) expanded(getenv func(string) (string, bool)) (Server, error) {
+	var errs config.Errors
+	fill := func(key, text string) string {
+		out, missing := expand(text, getenv)
+		if missing != "" {
+			errs = append(errs, &config.Error{File: s.File, Line: s.Line, Path: s.Name + "." + key, Msg: "$" + missing + " is not set"})
+		}
+		return out
+	}
+	all := func(key string, values map[string]string) map[string]string {
+		out := make(map[string]string, len(values))
+		for name, text := range values {
+			out[name] = fill(key+"."+name, text)
+		}
+		return out
+	}
+	s.Command, s.URL = fill("command", s.Command), fill("url", s.URL)
+	s.Args = slices.Clone(s.Args)
+	for i, arg := range s.Args {
+		s.Args[i] = fill(fmt.Sprintf("args[%d]", i), arg)
+	}
+	s.Env, s.Headers = all("env", s.Env), all("headers", s.Headers)
+	if len(errs) > 0 {
+		return s, errs
+	}
+	return s, nil
+}
+
+// expand replaces ${VAR} and ${VAR:-default} and names the first variable that is not
+// set. Everything else stays as it is.
+func expand(text string, getenv func(string) (string, bool)) (out, missing string) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "${")
+		b.WriteString(before)
+		if !found {
+			return b.String(), missing
+		}
+		inner, after, closed := strings.Cut(rest, "}")
+		name, fallback, hasFallback := strings.Cut(inner, ":-")
+		if !closed || !variable(name) {
+			b.WriteString("${")
+			text = rest
+			continue
+		}
+		value, ok := getenv(name)
+		switch {
+		case (!ok || value == "") && hasFallback:
+			value = fallback
+		case !ok && missing == "":
+			missing = name
+		}
+		b.WriteString(value)
+		text = after
+	}
+}
+
+func variable(name string) bool {
+	for i, r := range name {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,171 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+)
+
+const (
+	// lateness is how long a call may take to notice that its time is up.
+	lateness = 100 * time.Millisecond
+	// quitAfter is the same when the person ended the call, who does not wait for it.
+	quitAfter = 5 * time.Second
+)
+
+// job is one call on its way into the plugin.
+type job struct {
+	shared bool
+	f      func() error
+	done   chan error // Buffered: nobody may be waiting any more.
+}
+
+// panicError is a panic of plugin code.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprintf("plugin panic: %v", e.value) }
+
+// lateError is the error of a call that did not return in time.
+type lateError struct {
+	limit time.Duration
+	off   string // Name of the plugin, if it had to be switched off.
+}
+
+func (e *lateError) Error() string {
+	if e.off != "" {
+		return fmt.Sprintf("timed out after %s and does not stop: plugin %q is switched off until /reload", e.limit, e.off)
+	}
+	return fmt.Sprintf("timed out after %s", e.limit)
+}
+
+// call runs f in the plugin: under a deadline, with panics turned into errors, and
+// after waiting for its turn. Calls into one plugin do not overlap, so that its
+// variables need no locks; only those that share may overlap with each other. A
+// call that does not return in time is left behind and its plugin switched off.
+func (p *plugin) call(ctx context.Context, limit time.Duration, shared bool, f func(ctx context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := p.gate.enter(limited, shared); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("another call into the plugin has not finished after %s", limit)
+	}
+	if err := p.usable(); err != nil {
+		p.gate.leave(shared)
+		return err
+	}
+	j := &job{shared, func() error { return f(limited) }, make(chan error, 1)}
+	if shared {
+		go p.perform(j)
+	} else {
+		p.hand(j)
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-limited.Done():
+	}
+	if ctx.Err() != nil {
+		go p.expect(j, quitAfter)
+		return context.Cause(ctx)
+	}
+	if p.expect(j, lateness) {
+		return &lateError{limit: limit}
+	}
+	return &lateError{limit, p.name}
+}
+
+// hand gives a job to the goroutine that runs those that do not overlap. One that
+// lives as long as the plugin is five times cheaper than a new one per call.
+func (p *plugin) hand(j *job) {
+	p.work.Do(func() {
+		p.jobs = make(chan *job)
+		go func() {
+			for {
+				select {
+				case j := <-p.jobs:
+					p.perform(j)
+				case <-p.dead:
+					return
+				}
+			}
+		}()
+	})
+	select {
+	case p.jobs <- j:
+	case <-p.dead:
+		p.gate.leave(j.shared)
+		j.done <- p.usable()
+	}
+}
+
+// perform runs a job to its end.
+func (p *plugin) perform(j *job) {
+	err := p.protect(j.f)
+	if off := p.usable(); off != nil && err == nil {
+		err = off // A call that was stopped returns zero values.
+	}
+	p.gate.leave(j.shared)
+	j.done <- err
+}
+
+// protect turns a panic into an error.
+func (p *plugin) protect(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.log.Error("panic", "plugin", p.name, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = &panicError{v}
+		}
+	}()
+	if p.taskEnv != nil {
+		p.env.inject(p.taskEnv())
+	}
+	return f()
+}
+
+// expect waits for a job whose time is up; if it does not end, the plugin does.
+func (p *plugin) expect(j *job, patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-j.done:
+		return true
+	case <-p.dead:
+		return true
+	case <-timer.C:
+		p.stop("a call did not end when its time was up")
+		return false
+	}
+}
+
+// usable is the error of a plugin that must not be called any more.
+func (p *plugin) usable() error {
+	if why := p.off.Load(); why != nil {
+		return fmt.Errorf("plugin %q is switched off: %s; /reload starts it again", p.name, *why)
+	}
+	return nil
+}
+
+// asFault tells the pipeline which errors of a hook the person must hear of.
+func asFault(err error) error {
+	if e, ok := errors.AsType[*panicError](err); ok {
+		return &lifecycle.Fault{Verdict: lifecycle.Panicked, Err: e}
+	}
+	if e, ok := errors.AsType[*lateError](err); ok {
+		return &lifecycle.Fault{Verdict: lifecycle.TimedOut, Err: e}
+	}
+	return err
+}
+
+// named adds the plugin to an error that would otherwise not say whose it is.
+func (p *plugin) named(err error) error {
+	if _, ok := errors.AsType[*panicError](err); ok {
+		return fmt.Errorf("plugin %q: %w", p.name, err)
+	}
+	return err
+}

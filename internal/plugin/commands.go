@@ -1,0 +1,61 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/sdk"
+)
+
+// The functions of a command.
+type (
+	commandFunc        = func() sdk.CommandSchema
+	executeCommandFunc = func(context.Context, string, sdk.Context) (sdk.CommandResult, error)
+)
+
+// bindCommand makes a slash command of the plugin's command functions, if it has
+// them.
+func (p *plugin) bindCommand(ctx context.Context) error {
+	rawSchema, rawRun := p.program.lookup("Command"), p.program.lookup("ExecuteCommand")
+	schema, okSchema := rawSchema.(commandFunc)
+	run, okRun := rawRun.(executeCommandFunc)
+	switch {
+	case rawSchema == nil && rawRun == nil:
+		return nil
+	case rawRun == nil:
+		return errors.New("Command is exported without ExecuteCommand: a command needs both")
+	case rawSchema == nil:
+		return errors.New("ExecuteCommand is exported without Command: a command needs both")
+	case !okSchema:
+		return fmt.Errorf("Command has the signature %T, expected %T", rawSchema, commandFunc(nil))
+	case !okRun:
+		return fmt.Errorf("ExecuteCommand has the signature %T, expected %T", rawRun, executeCommandFunc(nil))
+	}
+	var s sdk.CommandSchema
+	if err := p.call(ctx, p.limit, false, func(context.Context) error { s = schema(); return nil }); err != nil {
+		return fmt.Errorf("Command: %w", err)
+	}
+	s.Name = strings.TrimPrefix(s.Name, "/")
+	if s.Name == "" || strings.ContainsAny(s.Name, "/ \t\r\n") {
+		return fmt.Errorf("Command: name %q must be one word", s.Name)
+	}
+	p.command = &tool.Command{
+		CommandSchema: s, Source: tool.Source{Kind: "plugin", Name: p.name},
+		Run: func(ctx context.Context, args string, snapshot sdk.Context) (sdk.CommandResult, error) {
+			p.isolateContext(&snapshot)
+			var r sdk.CommandResult
+			err := p.call(ctx, p.limit, false, func(ctx context.Context) (err error) {
+				r, err = run(ctx, args, snapshot)
+				return err
+			})
+			if err != nil {
+				return sdk.CommandResult{}, p.named(err)
+			}
+			return r, nil
+		},
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package plugin
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// diagnose looks for the reason why the interpreter refuses a source: it names the
+// things that restricted mode takes away, and the builtins that the interpreter
+// does not know, but words it in its own way. nil means that nothing was found.
+func diagnose(src *source, unsafe bool) error {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, dir := range src.files {
+		for _, f := range dir {
+			if f.dir {
+				continue
+			}
+			pkg := strings.TrimPrefix(path.Dir(f.name), "src/")
+			if file, err := parser.ParseFile(fset, src.shown(pkg, path.Base(f.name)), f.text, 0); err == nil {
+				files = append(files, file)
+			}
+		}
+	}
+	slices.SortFunc(files, func(a, b *ast.File) int {
+		return strings.Compare(fset.Position(a.Package).Filename, fset.Position(b.Package).Filename)
+	})
+	for _, f := range files {
+		if err := diagnoseFile(fset, f, files, unsafe); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func diagnoseFile(fset *token.FileSet, f *ast.File, all []*ast.File, unsafe bool) (err error) {
+	names := importNames(f)
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if ok && !unsafe && x.Obj == nil && slices.Contains(restricted[names[x.Name]], n.Sel.Name) {
+				err = unsafeError(fmt.Sprintf("%s: %s.%s", fset.Position(n.Pos()), x.Name, n.Sel.Name))
+			}
+		case *ast.CallExpr:
+			fn, ok := n.Fun.(*ast.Ident)
+			if ok && fn.Obj == nil && slices.Contains([]string{"min", "max", "clear"}, fn.Name) && !declares(all, fn.Name) {
+				err = fmt.Errorf("%s: the interpreter does not know the builtin %s", fset.Position(n.Pos()), fn.Name)
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// importNames are the import paths of a file by the names they have in it.
+func importNames(f *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, spec := range f.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		name := path.Base(p)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = p
+	}
+	return names
+}
+
+// declares reports whether a file declares a function of that name.
+func declares(files []*ast.File, name string) bool {
+	return slices.ContainsFunc(files, func(f *ast.File) bool { return f.Scope != nil && f.Scope.Lookup(name) != nil })
+}

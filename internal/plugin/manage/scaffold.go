@@ -1,0 +1,290 @@
+package manage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"go/format"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plugin"
+	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/sdk"
+	"github.com/idelchi/aura/sdk/version"
+)
+
+// NewOptions say what a new plugin contains. Without anything it gets a BeforeChat
+// hook.
+type NewOptions struct {
+	Name    string
+	Tool    bool
+	Command bool
+	Hooks   []string // Names of hook functions.
+}
+
+// hookForm is how a hook is written: the type of its argument, what it returns, and
+// the value that changes nothing.
+type hookForm struct{ argument, result, nothing string }
+
+// hookForms are the hooks by name of their function.
+var hookForms = map[string]hookForm{
+	"SessionStart":        {"SessionStartContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"UserMessage":         {"UserMessageContext", "(sdk.UserMessageResult, error)", "sdk.UserMessageResult{}, nil"},
+	"BeforeChat":          {"BeforeChatContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"TransformMessages":   {"TransformContext", "([]sdk.Message, error)", "hctx.Messages, nil"},
+	"StreamChunk":         {"StreamChunkContext", "error", "nil"},
+	"AfterResponse":       {"AfterResponseContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"BeforeToolExecution": {"BeforeToolContext", "(sdk.BeforeToolResult, error)", "sdk.BeforeToolResult{}, nil"},
+	"AfterToolExecution":  {"AfterToolContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"OnError":             {"OnErrorContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"BeforeCompaction":    {"BeforeCompactionContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"AfterCompaction":     {"AfterCompactionContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"OnAgentSwitch":       {"OnAgentSwitchContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+	"SessionEnd":          {"SessionEndContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+}
+
+// Scaffold writes a new plugin that builds, loads and has a test that passes. The
+// SDK is vendored, so that editors know its types at once; no Go toolchain is
+// needed for that. It returns the directory and the files in it.
+func (m *Manager) Scaffold(ctx context.Context, o NewOptions) (string, []string, error) {
+	if err := o.check(); err != nil {
+		return "", nil, err
+	}
+	home, err := m.home()
+	if err != nil {
+		return "", nil, err
+	}
+	c, err := m.begin(ctx, home)
+	if err != nil {
+		return "", nil, err
+	}
+	defer c.end()
+	target := filepath.Join(c.root, o.Name)
+	if _, err := os.Lstat(target); err == nil {
+		return "", nil, fmt.Errorf("%s exists already", target)
+	}
+	staged, err := c.stage(o.Name)
+	if err != nil {
+		return "", nil, err
+	}
+	files, err := o.files()
+	if err != nil {
+		return "", nil, err
+	}
+	names := []string{}
+	for _, f := range files {
+		file := filepath.Join(staged, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return "", nil, err
+		}
+		if err := os.WriteFile(file, f.text, 0o644); err != nil {
+			return "", nil, err
+		}
+		if !strings.HasPrefix(f.name, "vendor/") {
+			names = append(names, f.name)
+		}
+	}
+	info := plugin.Info{Name: o.Name, Dir: staged}
+	plugins, err := m.check(ctx, staged, []plugin.Info{info})
+	if err != nil {
+		return "", nil, err
+	}
+	if err := c.clash(ctx, o.Name, plugins); err != nil {
+		return "", nil, err
+	}
+	// Not recorded: it is the person's own work, not an installation.
+	return target, names, os.Rename(staged, target)
+}
+
+// check completes the options and refuses wrong ones.
+func (o *NewOptions) check() error {
+	if err := checkName(o.Name); err != nil {
+		return err
+	}
+	if !token.IsIdentifier(o.pkg()) || strings.ToLower(o.Name) != o.Name {
+		return fmt.Errorf("name %q: a plugin's name is a Go package name: lower case letters, digits and dashes, beginning with a letter", o.Name)
+	}
+	var known []string
+	for _, row := range lifecycle.Moments() {
+		known = append(known, row.Function)
+	}
+	var errs []error
+	for i, name := range o.Hooks {
+		at := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
+		if at < 0 {
+			hint := "there are " + strings.Join(known, ", ")
+			if best := spelling.Closest(name, known); best != "" {
+				hint = fmt.Sprintf("did you mean %q?", best)
+			}
+			errs = append(errs, fmt.Errorf("no hook %q (%s)", name, hint))
+			continue
+		}
+		o.Hooks[i] = known[at]
+	}
+	slices.SortFunc(o.Hooks, func(a, b string) int { return slices.Index(known, a) - slices.Index(known, b) })
+	o.Hooks = slices.Compact(o.Hooks)
+	if !o.Tool && !o.Command && len(o.Hooks) == 0 {
+		o.Hooks = []string{"BeforeChat"}
+	}
+	return errors.Join(errs...)
+}
+
+func (o *NewOptions) pkg() string { return strings.ReplaceAll(o.Name, "-", "_") }
+
+// toolName is the name in the way of the built-in tools: my-plugin is MyPlugin.
+func (o *NewOptions) toolName() string {
+	var b strings.Builder
+	for part := range strings.FieldsFuncSeq(o.Name, func(r rune) bool { return r == '-' || r == '_' }) {
+		r := []rune(part)
+		b.WriteString(string(unicode.ToUpper(r[0])) + string(r[1:]))
+	}
+	return b.String()
+}
+
+type scaffoldFile struct {
+	name string
+	text []byte
+}
+
+// files are the files of the plugin.
+func (o *NewOptions) files() ([]scaffoldFile, error) {
+	source, err := format.Source([]byte(o.source()))
+	if err != nil {
+		return nil, fmt.Errorf("main.go: %w", err)
+	}
+	test, err := format.Source([]byte(o.test()))
+	if err != nil {
+		return nil, fmt.Errorf("main_test.go: %w", err)
+	}
+	list := []scaffoldFile{
+		{"go.mod", fmt.Appendf(nil, "module %s\n\n%s\nrequire %s v%s\n", o.Name, goLine(), sdkPath, version.Version)},
+		{"main.go", source},
+		{"main_test.go", test},
+		{manifestName, []byte(o.manifest())},
+		{"vendor/modules.txt", fmt.Appendf(nil, "# %s v%s\n## explicit; %s%s\n%s/version\n", sdkPath, version.Version, goLine(), sdkPath, sdkPath)},
+	}
+	err = eachSDKFile(func(name string, text []byte) error {
+		list = append(list, scaffoldFile{path.Join("vendor", sdkPath, name), text})
+		return nil
+	})
+	return list, err
+}
+
+// goLine is the go line of the SDK's go.mod.
+func goLine() string {
+	_, line, _ := bytes.Cut([]byte(sdk.GoMod()), []byte("\n\n"))
+	return string(line)
+}
+
+func (o *NewOptions) manifest() string {
+	text := "description: What this plugin does.\n"
+	if len(o.Hooks) > 0 {
+		text += "# condition: auto         # call hooks only when this holds\n# once: true              # call hooks only once per session\n"
+	}
+	if o.Tool {
+		text += "# opt_in: true            # hide the tool unless it is enabled by name\n"
+	}
+	return text + "# env: [MY_TOKEN]         # environment variables it may read\n# config: {limit: 3}      # defaults for sdk.Context.PluginConfig\n"
+}
+
+// source is main.go.
+func (o *NewOptions) source() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "// Package %s is a plugin for aura.\npackage %s\n\nimport (\n\"context\"\n", o.pkg(), o.pkg())
+	if o.Tool || o.Command {
+		b.WriteString("\"fmt\"\n")
+	}
+	fmt.Fprintf(&b, "\n%q\n)\n", sdkPath)
+	for _, name := range o.Hooks {
+		form := hookForms[name]
+		i := slices.IndexFunc(lifecycle.Moments(), func(r lifecycle.Row) bool { return r.Function == name })
+		row := lifecycle.Moments()[i]
+		fmt.Fprintf(&b, "\n// %s runs: %s.\n", name, row.When)
+		if may := row.May.Names(); len(may) > 0 {
+			fmt.Fprintf(&b, "// It may: %s.\n", strings.Join(may, ", "))
+		}
+		fmt.Fprintf(&b, "func %s(ctx context.Context, hctx sdk.%s) %s {\nreturn %s\n}\n", name, form.argument, form.result, form.nothing)
+	}
+	if o.Tool {
+		fmt.Fprintf(&b, toolSource, o.toolName())
+	}
+	if o.Command {
+		fmt.Fprintf(&b, commandSource, o.Name)
+	}
+	return b.String()
+}
+
+const toolSource = `
+// Schema describes the tool to the model.
+func Schema() sdk.ToolSchema {
+	return sdk.ToolSchema{
+		Name:        %q,
+		Description: "Greets somebody.",
+		Parameters: sdk.ToolParameters{
+			Type:       "object",
+			Properties: map[string]sdk.ToolProperty{"name": {Type: "string", Description: "Who to greet."}},
+			Required:   []string{"name"},
+		},
+	}
+}
+
+// Execute runs the tool. The arguments fit the schema.
+func Execute(ctx context.Context, sc sdk.Context, args map[string]any) (string, error) {
+	return fmt.Sprintf("Hello, %%v!", args["name"]), nil
+}
+`
+
+const commandSource = `
+// Command describes the slash command.
+func Command() sdk.CommandSchema {
+	return sdk.CommandSchema{Name: %q, Description: "Says hello.", Hints: []string{"name"}}
+}
+
+// ExecuteCommand runs the slash command with what was typed behind it.
+func ExecuteCommand(ctx context.Context, args string, sc sdk.Context) (sdk.CommandResult, error) {
+	return sdk.CommandResult{Output: fmt.Sprintf("Hello, %%s!", args)}, nil
+}
+`
+
+// test is main_test.go.
+func (o *NewOptions) test() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package %s\n\nimport (\n\"testing\"\n\n%q\n)\n", o.pkg(), sdkPath)
+	for _, name := range o.Hooks {
+		left := "_, err"
+		if name == "StreamChunk" {
+			left = "err"
+		}
+		fmt.Fprintf(&b, "\nfunc Test%s(t *testing.T) {\n%s := %s(t.Context(), sdk.%s{})\nif err != nil {\nt.Fatal(err)\n}\n}\n",
+			name, left, name, hookForms[name].argument)
+	}
+	if o.Tool {
+		b.WriteString(`
+func TestExecute(t *testing.T) {
+	got, err := Execute(t.Context(), sdk.Context{}, map[string]any{"name": "Ada"})
+	if err != nil || got != "Hello, Ada!" {
+		t.Fatalf("got %q, %v", got, err)
+	}
+}
+`)
+	}
+	if o.Command {
+		b.WriteString(`
+func TestExecuteCommand(t *testing.T) {
+	got, err := ExecuteCommand(t.Context(), "Ada", sdk.Context{})
+	if err != nil || got.Output != "Hello, Ada!" {
+		t.Fatalf("got %q, %v", got.Output, err)
+	}
+}
+`)
+	}
+	return b.String()
+}

@@ -1,0 +1,200 @@
+package pyext
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/sdk"
+)
+
+// handler is one Python function bound to an event. It is a lifecycle.Handler.
+type handler struct {
+	host   *Host
+	owner  int // Number of the extension.
+	index  int // Of the function among the extension's handlers.
+	event  event
+	source lifecycle.Source
+	deny   bool
+}
+
+// Bindings are the handlers of all extensions, in running order: extension after
+// extension, each in the order of registration. Deadlines are the host's own
+// matter: the time that a handler waits for another one does not count.
+func (h *Host) Bindings() []lifecycle.Binding {
+	var out []lifecycle.Binding
+	for _, hd := range h.handlers("") {
+		b := lifecycle.Binding{Source: hd.source, Moment: hd.event.moment, Match: hd.concerns, Handler: hd}
+		if hd.deny {
+			b.OnFailure = lifecycle.Deny
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// handlers lists the handlers of a moment; an empty one means all.
+func (h *Host) handlers(m lifecycle.Moment) []*handler {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []*handler
+	for i, e := range h.found {
+		reg := h.regs[i+1]
+		if reg == nil {
+			continue
+		}
+		for j, spec := range reg.Handlers {
+			ev, ok := eventNamed(spec.Event)
+			if !ok || m != "" && ev.moment != m {
+				continue
+			}
+			out = append(out, &handler{
+				host: h, owner: i + 1, index: j, event: ev, deny: spec.OnFailure == string(lifecycle.Deny),
+				source: lifecycle.Source{Kind: lifecycle.Extension, Name: e.Name, File: e.Path},
+			})
+		}
+	}
+	return out
+}
+
+// concerns leaves out events that are not for the handler, and extensions out of
+// service; a closed gate stays closed.
+func (hd *handler) concerns(ev *lifecycle.Event) bool {
+	if hd.event.match != nil && !hd.event.match(ev.Data) {
+		return false
+	}
+	return hd.deny || hd.host.inService(hd.owner)
+}
+
+// call is the frame that calls the handler.
+func (hd *handler) call(ev *lifecycle.Event) (*call, error) {
+	fields, err := hd.fields(ev)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{owner: hd.owner, op: "event", context: ev.Context(), timeout: hd.host.opts.Timeout}
+	c.fields = append(strconv.AppendInt([]byte(`"handler":`), int64(hd.index), 10), `,"event":`...)
+	c.fields = append(c.fields, fields...)
+	if d, ok := ev.Data.(*sdk.TransformContext); ok {
+		c.messages = d.Messages
+	}
+	return c, nil
+}
+
+func (hd *handler) fields(ev *lifecycle.Event) ([]byte, error) {
+	data, err := marshal(hd.event.fields(hd.host, ev.Data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", hd.event.name, err)
+	}
+	return data, nil
+}
+
+// Handle calls the Python function.
+func (hd *handler) Handle(ctx context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
+	h := hd.host
+	switch ev.Moment {
+	case lifecycle.SessionStart:
+		h.mu.Lock()
+		h.begun = true
+		h.mu.Unlock()
+		if p, err := h.current(ctx); err == nil {
+			p.replay.Do(func() {}) // It hears of it now.
+		}
+	case lifecycle.StreamChunk:
+		return lifecycle.Reply{}, hd.stream(ctx, ev)
+	}
+	r, err := hd.ask(ctx, ev)
+	if err != nil && ev.Moment == lifecycle.TransformMessages && ctx.Err() == nil {
+		// One failure would undo what all others did to the messages.
+		label := (&lifecycle.Binding{Source: hd.source, Moment: ev.Moment}).Label()
+		return lifecycle.Reply{Result: sdk.Result{Notice: fmt.Sprintf("%s failed: %v", label, err)}}, nil
+	}
+	return r, err
+}
+
+// ask calls the function and reads its answer.
+func (hd *handler) ask(ctx context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
+	c, err := hd.call(ev)
+	if err != nil {
+		return lifecycle.Reply{}, err
+	}
+	answer, err := hd.host.call(ctx, c)
+	if err != nil || answer == nil {
+		return lifecycle.Reply{}, err
+	}
+	var r reply
+	if err := json.Unmarshal(answer, &r); err != nil {
+		return lifecycle.Reply{}, &lifecycle.Fault{Err: fmt.Errorf("what it returned cannot be used: %s", plainType(err))}
+	}
+	if d, ok := ev.Data.(*sdk.AfterToolContext); ok && r.Output != nil {
+		hd.host.output.wrote(d.ToolCallID, *r.Output)
+	}
+	return r.lifecycle(ev.Moment), nil
+}
+
+// plainType says in Python's words what is wrong with a value.
+func plainType(err error) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprintf("%s: got %s", e.Field, e.Value)
+	}
+	return err.Error()
+}
+
+// stream hands a piece of a stream on.
+func (hd *handler) stream(ctx context.Context, ev *lifecycle.Event) error {
+	p, err := hd.host.current(ctx)
+	if err != nil || !hd.host.inService(hd.owner) {
+		return err
+	}
+	fields, err := hd.fields(ev)
+	if err != nil {
+		return err
+	}
+	item := fmt.Appendf(nil, "[%d,%d,%s]", hd.owner, hd.index, fields)
+	if !p.stream(item, ev.Context()) {
+		return nil
+	}
+	// Python cannot keep up: wait until it has taken what there is.
+	pd := &pending{owner: hd.owner, timeout: hd.host.opts.Timeout, events: make(chan frame, 1)}
+	if err := p.barrier(pd); err != nil {
+		return nil // The process ended; the next one begins with the next piece.
+	}
+	select {
+	case <-pd.events:
+	case <-ctx.Done():
+		p.abandon(pd)
+	}
+	return ctx.Err()
+}
+
+// replacedOutput remembers what handlers made of the latest result: a text that
+// replaced a failed result no longer needs its error added.
+type replacedOutput struct {
+	mu       sync.Mutex
+	id, text string
+}
+
+func (o *replacedOutput) wrote(id, text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.id, o.text = id, text
+}
+
+// read is the result as the model would read it.
+func (o *replacedOutput) read(d *sdk.AfterToolContext) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text := "Error: " + d.ToolError
+	switch {
+	case d.ToolError == "", o.id == d.ToolCallID && o.text == d.ToolResult && d.ToolResult != "", strings.HasSuffix(d.ToolResult, text):
+		return d.ToolResult
+	case d.ToolResult == "":
+		return text
+	}
+	return d.ToolResult + "\n\n" + text
+}

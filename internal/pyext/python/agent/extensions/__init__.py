@@ -1,0 +1,1 @@
+"""The extension API (agent.extensions.api) and extensions that ship with aura."""

@@ -1,0 +1,1 @@
+"""Extensions that ship with aura. They do nothing unless they are copied or imported."""

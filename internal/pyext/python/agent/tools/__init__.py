@@ -1,0 +1,1 @@
+"""What describes tools: agent.tools.schema."""

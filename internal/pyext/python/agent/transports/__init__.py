@@ -1,0 +1,1 @@
+"""State that is shown to people: agent.transports.companion_state."""

@@ -1,0 +1,237 @@
+// Package skills finds the skills that people wrote in Markdown and offers them to
+// the model. It does what no skill says: reading bundled files and running scripts
+// is done by the model with its other tools.
+package skills
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/idelchi/aura/internal/spelling"
+)
+
+const (
+	maxFile   = 1 << 20 // Bytes of one skill.
+	maxSkills = 1000    // In all places together.
+	maxLevel  = 8       // Directories below a place.
+	bundle    = "SKILL.md"
+)
+
+// Skill is knowledge that the model can fetch when it needs it.
+type Skill struct {
+	Name        string            `json:"name"` // Unique without regard to case.
+	Description string            `json:"description"`
+	Tools       []string          `json:"allowed_tools,omitempty"` // What the skill says it needs.
+	License     string            `json:"license,omitempty"`
+	Metadata    map[string]string `json:"metadata,omitempty"`
+	Manual      bool              `json:"manual,omitempty"` // Only a person may use it; the model is not told.
+
+	Source string   `json:"source"` // The place it was found in.
+	File   string   `json:"file"`
+	Dir    string   `json:"directory"` // Where relative paths of the text begin.
+	Files  []string `json:"files,omitempty"`
+	Body   string   `json:"body,omitempty"`
+}
+
+// Place is a directory that may hold skills.
+type Place struct {
+	Name string // For listings: "project", "global", ".claude".
+	Dir  string
+
+	// Foreign places belong to other programs too: only <dir>/SKILL.md is a skill
+	// there, and keys that nobody knows are none of our business.
+	Foreign bool
+}
+
+// Problem is a skill that cannot be used as it was meant.
+type Problem struct {
+	File string
+	Err  error // Begins with the file and, where there is one, the line.
+}
+
+func (p Problem) Error() string { return p.Err.Error() }
+
+// Find reads the skills of all places, sorted by name. A skill of a later place
+// takes the place of one of the same name; places that do not exist are empty.
+// What is wrong with one skill does not concern the others.
+func Find(places []Place) ([]Skill, []Problem) {
+	f := &finder{owner: map[string]int{}}
+	var seen []os.FileInfo
+	for i, p := range places {
+		info, err := os.Stat(p.Dir)
+		if err != nil || !info.IsDir() {
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				f.problem(p.Dir, err)
+			}
+			continue
+		}
+		// The same directory by two ways, such as a project that is somebody's home.
+		if slices.ContainsFunc(seen, func(s os.FileInfo) bool { return os.SameFile(s, info) }) {
+			continue
+		}
+		seen = append(seen, info)
+		f.place, f.number = p, i
+		f.walk(p.Dir, []os.FileInfo{info})
+	}
+	slices.SortStableFunc(f.list, func(a, b Skill) int {
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
+	return f.list, f.problems
+}
+
+// finder is the state of one Find.
+type finder struct {
+	place    Place
+	number   int            // Of the place.
+	owner    map[string]int // Places by the names of their skills, in lower case.
+	full     bool
+	list     []Skill
+	problems []Problem
+}
+
+func (f *finder) problem(file string, err error) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	if !strings.HasPrefix(err.Error(), file) {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	f.problems = append(f.problems, Problem{file, err})
+}
+
+// walk finds the skills below dir; links are followed. above are the directories it
+// is in.
+func (f *finder) walk(dir string, above []os.FileInfo) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		f.problem(dir, err)
+		return
+	}
+	if len(above) > 1 && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == bundle }) {
+		f.load(filepath.Join(dir, bundle)) // Everything else in there belongs to it.
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if ignored(e.Name()) {
+			continue
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			f.problem(path, err)
+		case info.IsDir():
+			if len(above) <= maxLevel && !slices.ContainsFunc(above, func(up os.FileInfo) bool { return os.SameFile(up, info) }) {
+				f.walk(path, append(slices.Clip(above), info))
+			}
+		case info.Mode().IsRegular() && !f.place.Foreign && strings.EqualFold(filepath.Ext(path), ".md"):
+			f.load(path)
+		}
+	}
+}
+
+// ignored names are examples, notes to people and what systems leave behind.
+func ignored(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.Contains(name, ".example.") || strings.EqualFold(name, "README.md") || name == "node_modules"
+}
+
+// load reads one skill and takes it in.
+func (f *finder) load(path string) {
+	if len(f.list) >= maxSkills {
+		if !f.full {
+			f.full = true
+			f.problem(path, fmt.Errorf("more than %d skills: the rest is not read", maxSkills))
+		}
+		return
+	}
+	src, err := read(path)
+	if err != nil {
+		f.problem(path, err)
+		return
+	}
+	s, warnings, err := Parse(path, src, f.place.Foreign)
+	for _, w := range warnings {
+		f.problem(path, w)
+	}
+	if err != nil {
+		f.problem(path, err)
+		return
+	}
+	s.Source = f.place.Name
+	if filepath.Base(path) == bundle {
+		s.Files = bundled(s.Dir)
+	}
+	key := strings.ToLower(s.Name)
+	owner, taken := f.owner[key]
+	f.owner[key] = f.number
+	if !taken {
+		f.list = append(f.list, s)
+		return
+	}
+	i := slices.IndexFunc(f.list, func(old Skill) bool { return strings.ToLower(old.Name) == key })
+	if owner == f.number {
+		f.problem(path, fmt.Errorf("skill %q is already defined in %s", s.Name, f.list[i].File))
+		return
+	}
+	f.list[i] = s
+}
+
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	src, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(src) > maxFile {
+		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
+	}
+	return src, err
+}
+
+// maxBundled is how many bundled files a skill names to the model.
+const maxBundled = 50
+
+// bundled lists the files that come with a skill, relative to its directory.
+func bundled(dir string) []string {
+	var files []string
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // What cannot be read is not offered.
+		case path != dir && ignored(d.Name()) && d.IsDir():
+			return fs.SkipDir
+		case d.IsDir() || d.Name() == bundle || strings.HasPrefix(d.Name(), "."):
+			return nil
+		case len(files) == maxBundled:
+			return fs.SkipAll
+		}
+		if rel, err := filepath.Rel(dir, path); err == nil {
+			files = append(files, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	return files
+}
+
+// Get finds a skill by name without regard to case.
+func Get(list []Skill, name string) (Skill, error) {
+	name = strings.TrimSpace(name)
+	names := make([]string, len(list))
+	for i, s := range list {
+		if strings.EqualFold(s.Name, name) {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	if near := spelling.Closest(name, names); near != "" {
+		return Skill{}, fmt.Errorf("no skill %q (did you mean %q?)", clip(name, 60), near)
+	}
+	return Skill{}, fmt.Errorf("no skill %q (there are: %s)", clip(name, 60), clip(strings.Join(names, ", "), 500))
+}
