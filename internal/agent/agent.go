@@ -291,16 +291,20 @@ func (a *Agent) SetThink(mode string) error {
 // Clear begins the conversation anew; the todo list is emptied too.
 func (a *Agent) Clear() error {
 	a.opts.Todo.Replace("", nil)
-	return a.replace(nil)
+	a.replace(nil)
+	return a.saveMeta()
 }
 
-// replace sets the whole history and writes it to the log.
-func (a *Agent) replace(msgs []message.Message) error {
+// replace sets the whole history and writes it to the log, as append does.
+func (a *Agent) replace(msgs []message.Message) {
 	a.hist.reset(msgs)
 	if a.opts.Log == nil {
-		return nil
+		return
 	}
-	return a.opts.Log.Rewrite(slices.DeleteFunc(slices.Clone(a.hist.msgs), func(m message.Message) bool { return m.Eject }))
+	lasting := slices.DeleteFunc(slices.Clone(a.hist.msgs), func(m message.Message) bool { return m.Eject })
+	if err := a.opts.Log.Rewrite(lasting); err != nil {
+		a.cannotSave(err)
+	}
 }
 
 // CountInteraction counts one input of the person, command or not.
@@ -370,9 +374,15 @@ func (a *Agent) append(m message.Message) {
 		return
 	}
 	if err := a.opts.Log.Append(m); err != nil {
-		a.emit(Event{Kind: Noticed, Source: "session", Text: fmt.Sprintf("the session cannot be saved: %v", err)})
-		a.opts.Log = nil
+		a.cannotSave(err)
 	}
+}
+
+// cannotSave gives up the log.
+func (a *Agent) cannotSave(err error) {
+	a.emit(Event{Kind: Noticed, Source: "session", Text: fmt.Sprintf("the session cannot be saved: %v", err)})
+	_ = a.opts.Log.Close()
+	a.opts.Log = nil
 }
 
 // cmpOr returns a, or b if a is empty.

@@ -152,7 +152,7 @@ turns:
 	}
 }
 
-// rewritten arguments are used, chained and
+// Rewritten arguments are used, chained and
 // checked; a call that became invalid is not made, and what was said about it is not
 // said.
 func TestRewrittenArguments(t *testing.T) {
@@ -188,7 +188,7 @@ func TestRewrittenArguments(t *testing.T) {
 	}
 }
 
-// one veto is enough, and later handlers are not asked.
+// One veto is enough, and later handlers are not asked.
 func TestBlockedCall(t *testing.T) {
 	asked := false
 	r := newRig(t, "turns: [{calls: [{name: Write, arguments: {path: a, content: x}}]}, {text: ok, expect: {last: [not today]}}, {text: ok, expect: {not_contains: [not today]}}]\n", setup{handlers: []lifecycle.Binding{
@@ -205,7 +205,7 @@ func TestBlockedCall(t *testing.T) {
 	r.send("on")
 }
 
-// after-handlers see result, error and duration, and
+// After-handlers see result, error and duration, and
 // each may replace the text that the one before left.
 func TestReplacedOutput(t *testing.T) {
 	var seen []sdk.AfterToolContext
@@ -387,7 +387,7 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// the calls of a Batch go through every gate: policy, handlers before and
+// The calls of a Batch go through every gate: policy, handlers before and
 // after, schema, counts.
 func TestBatch(t *testing.T) {
 	j := &journal{}

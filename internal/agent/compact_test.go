@@ -89,7 +89,7 @@ func TestCompactForced(t *testing.T) {
 	}
 }
 
-// a handler can skip the compaction; nothing is asked of the
+// A handler can skip the compaction; nothing is asked of the
 // model and AfterCompaction does not fire.
 func TestCompactSkipped(t *testing.T) {
 	c := &compactions{skip: true}

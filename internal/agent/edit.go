@@ -25,7 +25,8 @@ func (a *Agent) Undo() (string, error) {
 		if strings.HasPrefix(m.Content, "<summary>") {
 			break
 		}
-		return m.Content, a.replace(slices.Clone(a.hist.msgs[:i]))
+		a.replace(slices.Clone(a.hist.msgs[:i]))
+		return m.Content, nil
 	}
 	return "", ErrNothingToUndo
 }

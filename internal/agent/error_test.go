@@ -22,7 +22,7 @@ func always(m sdk.ErrorModification) func(*sdk.OnErrorContext) sdk.ErrorModifica
 	return func(*sdk.OnErrorContext) sdk.ErrorModification { return m }
 }
 
-// retry and skip. Three retries are four requests; a
+// Retry and skip. Three retries are four requests; a
 // retry is no iteration; when they are used up, OnError is asked once more.
 func TestErrorRetryAndSkip(t *testing.T) {
 	const broken = "loop: true\nturns: [{error: {status: 503, message: down}}]\n"
@@ -79,7 +79,7 @@ func TestErrorThenAnswer(t *testing.T) {
 	}
 }
 
-// what OnError is told about each class.
+// What OnError is told about each class.
 func TestErrorClasses(t *testing.T) {
 	for _, c := range []struct {
 		script, class string

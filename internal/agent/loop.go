@@ -217,6 +217,11 @@ func (a *Agent) goOn() bool {
 // step makes one model call with everything around it. A nil response without an
 // error means that a handler decided to do without one.
 func (a *Agent) step(ctx context.Context) (*provider.Response, error) {
+	if a.profile.Stale != nil && a.profile.Stale(ctx) {
+		if err := a.Reload(); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.render(); err != nil {
 		return nil, err
 	}

@@ -10,9 +10,6 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/lifecycle"
-	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/session"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -135,7 +132,7 @@ func TestMalformedCalls(t *testing.T) {
 	r.send("go")
 }
 
-// an ejected message is in exactly one request and not in the session; one
+// An ejected message is in exactly one request and not in the session; one
 // that is not stays. HO-54: neither is one of the kinds that people said.
 func TestEject(t *testing.T) {
 	said := 0
@@ -172,7 +169,7 @@ func TestEject(t *testing.T) {
 	}
 }
 
-// disabled tools are gone from the next request to the end of the turn. The
+// Disabled tools are gone from the next request to the end of the turn. The
 // calls of a response that was already there are made.
 func TestDisableTools(t *testing.T) {
 	disable := lifecycle.Reply{Result: sdk.Result{DisableTools: []string{"L*", "Bash"}}}
@@ -210,7 +207,7 @@ func TestDisableTools(t *testing.T) {
 	}
 }
 
-// a dropped or replaced response is shown as it was, stored as
+// A dropped or replaced response is shown as it was, stored as
 // the handler wants; the calls stay.
 func TestStoredResponse(t *testing.T) {
 	for _, c := range []struct {
@@ -252,7 +249,7 @@ func TestStoredResponse(t *testing.T) {
 	}
 }
 
-// a message that is injected after an answer makes the model go on; a notice
+// A message that is injected after an answer makes the model go on; a notice
 // or a changed text does not.
 func TestInjectedMessageGoesOn(t *testing.T) {
 	nagged := false
@@ -313,7 +310,7 @@ func TestSaidDuringTools(t *testing.T) {
 	}
 }
 
-// additions to the system prompt are joined by blank lines, for
+// Additions to the system prompt are joined by blank lines, for
 // one call only.
 func TestAppendSystem(t *testing.T) {
 	appends := func(name, text string) lifecycle.Binding {
@@ -337,7 +334,7 @@ func TestAppendSystem(t *testing.T) {
 	}
 }
 
-// a skipped call is no error; what was said with it stays.
+// A skipped call is no error; what was said with it stays.
 func TestSkipChat(t *testing.T) {
 	r := newRig(t, "turns: [{text: never}]\n", setup{handlers: []lifecycle.Binding{on(lifecycle.BeforeChat, "a", func(*sdk.BeforeChatContext) lifecycle.Reply {
 		return lifecycle.Reply{Result: sdk.Result{Request: &sdk.RequestModification{Skip: true}, Notice: "skipped"}}
@@ -404,100 +401,6 @@ func TestSessionMoments(t *testing.T) {
 	if got := strings.Join(log, ", "); got != "start false, end error" {
 		t.Errorf("moments: %s", got)
 	}
-}
-
-// SD-37 HO-43: a resumed session continues with its switches, counts, todos and
-// loaded tools, and its agent takes over with reason resume. Calls that a crash left
-// unanswered are not sent.
-func TestResume(t *testing.T) {
-	var switches []string
-	h := []lifecycle.Binding{on(lifecycle.OnAgentSwitch, "w", func(d *sdk.OnAgentSwitchContext) lifecycle.Reply {
-		switches = append(switches, d.PreviousAgent+">"+d.NewAgent+" "+d.Reason)
-		return lifecycle.Reply{}
-	})}
-	first := newRig(t, "turns: [{calls: [{name: TodoCreate, arguments: {items: [{content: a}]}}], usage: {input: 5, output: 6}}, {text: ok, usage: {input: 7, output: 8}}]\n", setup{handlers: h})
-	if err := first.Switch(t.Context(), "other", "", "user"); err != nil {
-		t.Fatal(err)
-	}
-	first.SetDone(true)
-	first.send("make a list")
-	id := first.Log().ID()
-	if err := first.Close(t.Context(), "exit"); err != nil {
-		t.Fatal(err)
-	}
-	// A crash in the middle of a tool leaves a call without its answer.
-	log, state, _, err := first.store.Resume(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	meta := state.Meta
-	meta.LoadedTools = []string{"Rare"}
-	lost := message.Message{Message: sdk.Message{Role: message.Assistant, Content: "I try", Type: sdk.TypeNormal,
-		ToolCalls: []sdk.MessageToolCall{{ID: "lost", Name: "Bash", Arguments: map[string]any{"command": "reboot"}}}}}
-	if err := errors.Join(log.SetMeta(meta), log.Append(lost), log.Close()); err != nil {
-		t.Fatal(err)
-	}
-
-	r := newRig(t, "turns: [{text: back, expect: {contains: [make a list, I try], not_contains: [reboot], tools: [Rare, Done], last: [hello]}}]\n", setup{
-		handlers: h, store: first.store, dir: first.dir,
-		profile: func(p *agent.Profile) { p.Deferred = []tool.Tool{answers("Rare", "rare")} },
-	})
-	resume(t, r, id)
-	s := r.Snapshot()
-	if s.SessionID != id || s.Agent != "other" || !s.DoneActive || s.TodoPending != 1 || s.Stats.ToolCalls != 1 || s.Stats.Turns != 1 ||
-		s.Stats.TokensIn != 12 || s.Stats.TokensOut != 14 || !slices.Equal(s.LoadedTools, []string{"Rare"}) {
-		t.Errorf("%+v", s)
-	}
-	r.send("hello")
-	if got := strings.Join(switches, ", "); got != "main>other user, main>other resume" {
-		t.Errorf("switches: %s", got)
-	}
-}
-
-func resume(t *testing.T, r *rig, id string) {
-	t.Helper()
-	log, state, _, err := r.store.Resume(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Agent.Resume(t.Context(), log, state); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Auto mode that the command line asked for is not kept; one that was switched on in
-// the session is.
-func TestResumeAuto(t *testing.T) {
-	for _, flag := range []bool{true, false} {
-		first := newRig(t, "turns: [{text: ok}]\n", setup{options: func(o *agent.Options) { o.Auto = flag }})
-		first.SetAuto(true)
-		first.send("go")
-		id := first.Log().ID()
-		if err := first.Close(t.Context(), "exit"); err != nil {
-			t.Fatal(err)
-		}
-		r := newRig(t, "turns: [{text: ok}]\n", setup{store: first.store})
-		resume(t, r, id)
-		if got := r.Auto(); got == flag {
-			t.Errorf("by the command line %v: auto %v", flag, got)
-		}
-	}
-}
-
-// A session whose agent is gone is resumed by the one there is.
-func TestResumeWithoutAgent(t *testing.T) {
-	r := newRig(t, "turns: [{text: hi}]\n", setup{})
-	log, err := r.store.Create(session.Meta{Agent: "nobody"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Agent.Resume(t.Context(), log, session.State{Meta: log.Meta()}); err != nil {
-		t.Fatal(err)
-	}
-	if got := r.seen(agent.Noticed); len(got) != 1 || !strings.Contains(got[0], `no agent "nobody"; agent main goes on`) {
-		t.Errorf("notices %q", got)
-	}
-	r.send("hello")
 }
 
 // Cancelling ends the turn with the context's error; nothing of the answer is kept

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"slices"
 
 	"github.com/idelchi/aura/internal/provider"
@@ -19,6 +20,10 @@ type Profile struct {
 	Tools    []tool.Tool // What the filters leave, Done included.
 	Deferred []tool.Tool // Offered only once loaded.
 	Settings Settings
+
+	// Stale is asked before each model call whether the profile must be resolved
+	// anew; it may wait for what is still starting. nil means never.
+	Stale func(context.Context) bool
 }
 
 // Model is which model a profile talks to, and how.

@@ -125,7 +125,7 @@ func brief(msgs []message.Message) string {
 	return strings.Join(out, " ")
 }
 
-// what a transform is given.: transforms
+// What a transform is given.: transforms
 // form a chain; if one fails, the original is sent.
 func TestTransformInput(t *testing.T) {
 	var seen [][]sdk.Message

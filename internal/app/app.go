@@ -18,6 +18,7 @@ import (
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/hooks"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/sandbox"
@@ -41,6 +42,8 @@ type App struct {
 	commands *commands.Session
 	hooks    *hooks.Set
 	plugins  *plugin.Set // nil: none.
+
+	servers *mcp.Hub
 
 	extensions extensions
 	reads      guard.Reads
@@ -109,6 +112,11 @@ func Open(o Options, face Face) (*App, error) {
 		return nil, errors.Join(err, a.closeLog())
 	}
 	a.usePlugins(plugins)
+	if err := a.openServers(); err != nil {
+		plugins.Close()
+		a.extensions.close()
+		return nil, errors.Join(err, a.closeLog())
+	}
 	if err := a.openAgent(); err != nil {
 		plugins.Close()
 		a.extensions.close()
@@ -123,7 +131,7 @@ func (a *App) openAgent() error {
 	o := agent.Options{
 		Pipeline: a.pipeline, Resolve: a.resolve, Agent: a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
 		Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think, Todo: a.todo, Logger: a.log,
-		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars, Hooks: a.hookData, Sandbox: a.sandboxState, Shell: a.shell, Additions: a.extensions.prompts},
+		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars, Servers: a.servers.Connected, Hooks: a.hookData, Sandbox: a.sandboxState, Shell: a.shell, Additions: a.extensions.prompts},
 		Observe: a.face.Observe, Ask: a.face.Ask,
 		Exists: func(name string) bool { _, ok := a.tool(name); return ok },
 		Meta:   a.completeMeta,
@@ -203,6 +211,7 @@ func (a *App) Start(ctx context.Context, key string) error {
 			return err
 		}
 	}
+	a.startServers(ctx)
 	a.reviewWritten()
 	a.Ready(ctx)
 	a.warnSandbox()
@@ -244,6 +253,7 @@ func (a *App) Submit(ctx context.Context, input string) error {
 // Close ends the session. reason is "exit", "error" or "cancelled".
 func (a *App) Close(reason string) error {
 	err := a.agent.Close(context.Background(), reason)
+	a.servers.Close()
 	a.extensions.close()
 	a.closeWorkers()
 	a.plugins.Close()

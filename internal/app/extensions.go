@@ -88,8 +88,8 @@ func findPython(cfg *config.Config, workdir string, env environ, overrides []str
 
 // cacheDir is where things are kept that can be made again.
 func cacheDir(homes config.Homes) string {
-	if homes.Global != "" {
-		return filepath.Join(homes.Global, "cache")
+	if home := cmp.Or(homes.Global, homes.Last()); home != "" {
+		return filepath.Join(home, "cache")
 	}
 	if dir, err := os.UserCacheDir(); err == nil {
 		return filepath.Join(dir, "aura")

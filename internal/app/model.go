@@ -60,9 +60,11 @@ func (a *App) model(m config.Model) (agent.Model, error) {
 		return out, err
 	}
 	if out.Name == "" {
-		out.Name, err = defaultModel(p, model, out.Client)
+		if out.Name, err = defaultModel(context.Background(), p, model, out.Client); err != nil {
+			out.Client = undecided{p, out.Client}
+		}
 	}
-	return out, err
+	return out, nil
 }
 
 // provider finds a provider by name, or one in the environment, with the model
@@ -146,16 +148,16 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 }
 
 // defaultModel chooses a model where nobody named one.
-func defaultModel(p config.Provider, usual string, c provider.Client) (string, error) {
+func defaultModel(ctx context.Context, p config.Provider, usual string, c provider.Client) (string, error) {
 	if p.Type == "script" { // It knows its own name.
-		return c.Model(context.Background(), "").Name, nil
+		return c.Model(ctx, "").Name, nil
 	}
 	if usual != "" {
 		return usual, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(provider.Once(ctx), 3*time.Second)
 	defer cancel()
-	models, err := c.Models(ctx)
+	models, err := listed(ctx, p, c)
 	if err != nil {
 		return "", fmt.Errorf("provider %s: no model is set, and the server could not be asked for one: %w", p.Name, err)
 	}
@@ -183,14 +185,37 @@ func (a *App) Models(ctx context.Context, name string) (string, []sdk.ModelInfo,
 	if err != nil {
 		return "", nil, err
 	}
-	models, err := c.Models(ctx)
-	if err != nil {
-		return p.Name, nil, err
-	}
-	keep := tool.Filter{Enabled: p.Models.Include, Disabled: p.Models.Exclude}
-	models = slices.DeleteFunc(models, func(m sdk.ModelInfo) bool { return !keep.Allows(m.Name) })
+	models, err := listed(ctx, p, c)
 	slices.SortFunc(models, func(x, y sdk.ModelInfo) int { return strings.Compare(x.Name, y.Name) })
-	return p.Name, models, nil
+	return p.Name, models, err
+}
+
+// listed are the models of a server that the filters of its provider let through.
+func listed(ctx context.Context, p config.Provider, c provider.Client) ([]sdk.ModelInfo, error) {
+	models, err := c.Models(ctx)
+	keep := tool.Filter{Enabled: p.Models.Include, Disabled: p.Models.Exclude}
+	return slices.DeleteFunc(models, func(m sdk.ModelInfo) bool { return !keep.Allows(m.Name) }), err
+}
+
+// undecided is the client of a provider whose server could not be asked for a
+// model. It asks again when a model is called: the server may be there by then.
+type undecided struct {
+	p      config.Provider
+	client provider.Client
+}
+
+func (u undecided) Chat(ctx context.Context, req *provider.Request, on func(provider.Delta)) (*provider.Response, error) {
+	name, err := defaultModel(ctx, u.p, "", u.client)
+	if err != nil {
+		return nil, err
+	}
+	named := *req
+	named.Model = name
+	return u.client.Chat(ctx, &named, on)
+}
+func (u undecided) Models(ctx context.Context) ([]sdk.ModelInfo, error) { return u.client.Models(ctx) }
+func (u undecided) Model(_ context.Context, name string) sdk.ModelInfo {
+	return sdk.ModelInfo{Name: name}
 }
 
 // unavailable is the client of a session that has no provider.

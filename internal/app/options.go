@@ -16,6 +16,7 @@ type Options struct {
 	Limits    Limits
 	Tools     tool.Filter       // --include-tools and --exclude-tools.
 	TaskTools tool.Filter       // Of the task that is run.
+	MCP       tool.Filter       // --include-mcps and --exclude-mcps.
 	Vars      map[string]string // --set.
 	EnvFile   string            // --env-file; empty means secrets.env, if it exists.
 	Overrides []string          // --override, as "tools.max_steps=5".

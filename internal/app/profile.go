@@ -19,6 +19,7 @@ type resolved struct {
 	profile agent.Profile
 	guard   guard.Config
 	sandbox *sandbox.Rules // nil: off.
+	servers []string       // MCP servers.
 }
 
 // resolve makes the profile of an agent in a mode. An empty agent is the default
@@ -99,11 +100,13 @@ func (a *App) build(name, modeName string) (resolved, error) {
 	}
 	layers = append(layers, a.opts.TaskTools)
 	r.sandbox = a.sandboxRules(f.Sandbox)
+	r.servers = a.allowedServers(f.MCP)
+	r.profile.Stale = a.staleServers(r.servers)
 	r.profile.Tools = a.buildTools(f, layers)
 	for i, t := range r.profile.Tools {
 		r.profile.Tools[i] = a.confine(t, r.sandbox)
 	}
-	r.profile.Tools, r.profile.Deferred = a.offer(r.profile.Tools, layers, f.Tools.Deferred)
+	r.profile.Tools, r.profile.Deferred = a.offer(r.profile.Tools, layers, append(a.deferredServers(), f.Tools.Deferred...))
 	if r.profile.Settings, err = a.settings(f); err != nil {
 		return resolved{}, err
 	}
@@ -126,7 +129,7 @@ func (a *App) buildTools(f config.Features, layers []tool.Filter) []tool.Tool {
 	if merged, err := a.plugins.Merge(all); err == nil { // Conflicts were reported when the plugins were loaded.
 		all = merged
 	}
-	all = a.define(a.written.add(a.extensions.add(all)))
+	all = a.define(a.serverTools(a.allowedServers(f.MCP), a.written.add(a.extensions.add(all))))
 	for _, t := range all {
 		a.tools[t.Name] = t
 	}

@@ -18,7 +18,9 @@ import (
 func (a *App) wireCommands() {
 	s := a.commands
 	s.Agent = a.agent
-	s.Commands = func() []commands.Command { return a.extensionCommands(a.pluginCommands(a.ownCommands())) }
+	s.Commands = func() []commands.Command {
+		return a.serverCommands(a.extensionCommands(a.pluginCommands(a.ownCommands())))
+	}
 	s.Agents = a.agents
 	s.Modes = a.modes
 	s.Tools = a.allTools
@@ -103,6 +105,10 @@ func (a *App) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	servers, err := a.loadServers(cfg)
+	if err != nil {
+		return err
+	}
 	plugins, err := a.loadPlugins(cfg)
 	if err != nil {
 		return err
@@ -119,6 +125,7 @@ func (a *App) reload(ctx context.Context) error {
 		plugins.Close()
 		return err
 	}
+	a.useServers(ctx, servers)
 	a.useHooks(set, report)
 	a.usePlugins(plugins)
 	oldPlugins.Close()

@@ -225,6 +225,7 @@ func TestPolicyOrder(t *testing.T) {
 		{guard.Rules{Deny: []string{"Bash:git*"}, Confirm: []string{"*"}, Auto: []string{"*"}}, true, "block: denied by the tool policy (deny: Bash:git*)"},
 		{guard.Rules{Deny: []string{"bash"}}, false, ""}, // Tool names are case-sensitive. HO-59
 		{guard.Rules{Auto: []string{"Read"}}, false, ""},
+		{guard.Rules{Confirm: []string{"*:*"}, Auto: []string{"Bash:git status -s"}}, false, ""},
 	} {
 		w := newWorld(t, guard.Config{Rules: c.rules})
 		if got := w.judge("Bash", args{"command": "git status -s"}, c.auto); got != c.want {
@@ -265,6 +266,26 @@ func TestPolicyCommands(t *testing.T) {
 	}
 }
 
+// A person who approves a script as a whole is not asked about it again, nor about it
+// alone; a rule that says "anything" holds also for calls that are about nothing.
+func TestPolicyWhole(t *testing.T) {
+	w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Bash"}}})
+	script := "cd x && rm *.o"
+	w.approvals.Allow(guard.Suggest("Bash", args{"command": script}))
+	for command, want := range map[string]string{script: "pass", " " + script + "\n": "pass", script + " && rm y": "ask", "rm *.o": "ask", "cd x && rm a.o": "ask"} {
+		if got := verdict(w.judge("Bash", args{"command": command}, false)); got != want {
+			t.Errorf("%q: %s, want %s", command, got, want)
+		}
+	}
+	w.config.Rules = guard.Rules{Deny: []string{"Bash:cd * && rm*", "TodoList:*"}}
+	if got := verdict(w.judge("Bash", args{"command": script}, false)); got != "block" {
+		t.Errorf("deny by the whole script: %s", got)
+	}
+	if got := verdict(w.judge("TodoList", args{}, false)); got != "block" {
+		t.Errorf("deny of anything: %s", got)
+	}
+}
+
 // verdict is the first word of what judge says.
 func verdict(s string) string {
 	word, _, _ := strings.Cut(s, ":")
@@ -284,7 +305,7 @@ func TestPolicyPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"src/out": outside, "src/in": filepath.Join(w.dir, "keep"), "src/new": filepath.Join(outside, "new")} {
+	for link, to := range map[string]string{"src/out": outside, "src/in": filepath.Join(w.dir, "keep"), "src/new": filepath.Join(outside, "new"), "src/loop": "loop", "src/rel": "../keep/not/there"} {
 		if err := os.Symlink(to, filepath.Join(w.dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -312,6 +333,9 @@ func TestPolicyPaths(t *testing.T) {
 		{"src/out/not/there/a.go", "Write:" + real + "/*", "block", "pass"},
 		{"src/new", "Write:" + real + "/*", "block", "pass"}, // A link to what is not there yet.
 		{"src/new", "Write:src/*", "block", "ask"},
+		{"src/new/er/a.go", "Write:" + real + "/new/*", "block", "pass"},
+		{"src/loop/a.go", "Write:src/*", "block", "pass"}, // Leads nowhere at all.
+		{"src/rel/a.go", "Write:keep/*", "block", "pass"},
 		{"src/in/a.go", "Write:keep/*", "block", "pass"},
 		{"src/in/a.go", "Write:src/*", "block", "ask"},
 	} {

@@ -83,6 +83,7 @@ func (o Options) checkPolicy(_ context.Context, ev *lifecycle.Event) (lifecycle.
 type subject struct {
 	tool    string
 	workdir string
+	script  string   // Of a shell tool, as a whole.
 	aspects []aspect // Nothing to say about the call beyond its tool if empty.
 }
 
@@ -99,7 +100,8 @@ func commandAspect(spellings ...string) aspect { return aspect{spellings, spelli
 func (o *Options) subject(name string, args map[string]any, workdir string) (subject, error) {
 	s := subject{tool: name, workdir: workdir}
 	if script, ok := args["command"].(string); ok {
-		s.aspects = scriptAspects(script)
+		s.script = strings.TrimSpace(script)
+		s.aspects = scriptAspects(s.script)
 		return s, nil
 	}
 	p, err := o.paths(name, args, workdir)
@@ -129,7 +131,6 @@ func pathAspect(path, workdir string) aspect {
 // scriptAspects are the simple commands of a script; of one that cannot be
 // parsed, the text itself.
 func scriptAspects(script string) []aspect {
-	script = strings.TrimSpace(script)
 	commands, err := sh.Commands(script)
 	if err != nil || len(commands) == 0 {
 		return []aspect{commandAspect(script)}
@@ -148,15 +149,22 @@ func scriptAspects(script string) []aspect {
 // pattern asks for it, any aspect of it.
 func (s *subject) first(patterns []string) string {
 	for _, p := range patterns {
-		name, what, specific := strings.Cut(p, ":")
+		name, what, specific := cutPattern(p)
 		if !tool.Match(name, s.tool) {
 			continue
 		}
-		if !specific || slices.ContainsFunc(s.aspects, func(a aspect) bool { return matches(what, a.given) || matches(what, a.real) }) {
+		if !specific || s.script != "" && tool.Match(what, s.script) || slices.ContainsFunc(s.aspects, func(a aspect) bool { return matches(what, a.given) || matches(what, a.real) }) {
 			return p
 		}
 	}
 	return ""
+}
+
+// cutPattern splits a pattern; one that says nothing about what the call is about is
+// not specific, and holds for calls that are about nothing.
+func cutPattern(p string) (name, what string, specific bool) {
+	name, what, _ = strings.Cut(p, ":")
+	return name, what, strings.Trim(what, "*") != ""
 }
 
 // covered reports whether the patterns allow the call as a whole: every aspect of
@@ -165,11 +173,11 @@ func (s *subject) first(patterns []string) string {
 func (s *subject) covered(patterns []string) bool {
 	var specific []string
 	for _, p := range patterns {
-		name, what, narrow := strings.Cut(p, ":")
+		name, what, narrow := cutPattern(p)
 		if !tool.Match(name, s.tool) {
 			continue
 		}
-		if !narrow {
+		if !narrow || what == s.script { // The whole script, word for word.
 			return true
 		}
 		specific = append(specific, what)

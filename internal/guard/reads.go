@@ -80,17 +80,18 @@ func look(path string) (stamp, bool) {
 // real follows links, so that a file is one file under all its names. Of a path
 // that does not exist yet, the part that does is followed.
 func real(path string) string {
-	rest := ""
+	rest, hops := "", 0
 	for dir := path; ; {
 		if p, err := filepath.EvalSymlinks(dir); err == nil {
 			return filepath.Join(p, rest)
 		}
-		// A link that leads nowhere yet is where a new file would appear.
-		if to, err := os.Readlink(dir); err == nil && rest == "" {
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(dir), to)
+		// A link that leads nowhere yet is where something new would appear.
+		if to, err := os.Readlink(dir); err == nil && hops < 40 {
+			if hops++; !filepath.IsAbs(to) {
+				to = filepath.Join(real(filepath.Dir(dir)), to)
 			}
-			return filepath.Clean(to)
+			dir = filepath.Clean(to)
+			continue
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
