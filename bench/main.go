@@ -52,6 +52,7 @@ var measurements = []struct {
 	{"flood", (*bed).flood},
 	{"long", (*bed).conversation},
 	{"hooks", (*bed).hookEvents},
+	{"python", (*bed).pythonEvents},
 }
 
 func bench(aura string, runs, long int, only string) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -30,7 +31,8 @@ func newDemo(e *env) *cobra.Command {
 		Short: "See aura work in a temporary project, without key or network",
 		Long: `Lets a scripted model fix a bug in a small temporary project. Everything but the
 model is real: the loop, the tools, the files, the shell, and two shell hooks: one
-refuses a call, one tidies up after another. The dim lines show the moments of
+refuses a call, one tidies up after another. Where there is a Python, an extension
+counts along. The dim lines show the moments of
 the lifecycle, at which hooks, plugins and extensions can step in.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), keep) },
@@ -83,6 +85,9 @@ func layOutDemo(dir string) (home string, err error) {
 	files := map[string]string{
 		"demo/greet.sh": filepath.Join(dir, "greet.sh"), "demo/test.sh": filepath.Join(dir, "test.sh"),
 		"demo/script.yaml": filepath.Join(home, "script.yaml"), "demo/hooks.yaml": filepath.Join(home, "config", "hooks", "demo.yaml"),
+	}
+	if _, err := pyext.FindInterpreter(dir, "", os.Getenv); err == nil {
+		files["demo/tally.py"] = filepath.Join(dir, ".agent", "extensions", "tally.py")
 	}
 	provider := filepath.Join(home, "config", "providers", "demo.yaml")
 	if err := os.MkdirAll(filepath.Dir(provider), 0o755); err != nil {

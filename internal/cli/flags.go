@@ -30,6 +30,7 @@ type rootFlags struct {
 	override []string
 	include  []string
 	exclude  []string
+	mcps     tool.Filter
 	resume   string
 	latest   bool
 	dry      string
@@ -60,6 +61,8 @@ func (f *rootFlags) register(root *cobra.Command) {
 	p.StringArrayVar(&f.set, "set", nil, "KEY=value for prompt templates (repeatable)")
 	p.StringSliceVar(&f.include, "include-tools", nil, "only these tools (patterns, comma-separated or repeated)")
 	p.StringSliceVar(&f.exclude, "exclude-tools", nil, "not these tools (patterns, comma-separated or repeated)")
+	p.StringSliceVar(&f.mcps.Enabled, "include-mcps", nil, "only these MCP servers (patterns, comma-separated or repeated)")
+	p.StringSliceVar(&f.mcps.Disabled, "exclude-mcps", nil, "not these MCP servers (patterns, comma-separated or repeated)")
 	p.StringArrayVarP(&f.override, "override", "O", nil, "feature KEY=value, for example tools.max_steps=5 (repeatable)")
 	p.StringVarP(&f.workdir, "workdir", "w", "", "directory to work in")
 	p.StringVarP(&f.envFile, "env-file", "e", "", "file with KEY=value lines (default secrets.env, if it exists)")
@@ -141,7 +144,7 @@ func (f *rootFlags) options() app.Options {
 	vars, _ := f.vars()
 	o := app.Options{
 		Homes:  config.HomeOptions{Config: f.config, Workdir: f.workdir},
-		Choice: f.choice, Limits: f.limits, Tools: tool.Filter{Enabled: f.include, Disabled: f.exclude},
+		Choice: f.choice, Limits: f.limits, Tools: tool.Filter{Enabled: f.include, Disabled: f.exclude}, MCP: f.mcps,
 		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug, Reexec: f.reexecArgs,
 		Plugins: f.plugins, NoExtensions: f.noPython,
 	}

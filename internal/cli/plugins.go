@@ -50,7 +50,27 @@ your own configuration.`,
 	show.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.AddCommand(listCmd, show, newPluginsAdd(e, &f), newPluginsUpdate(e, &f), newPluginsRemove(e, &f),
 		newPluginsSwitch(e, &f, true), newPluginsSwitch(e, &f, false), newPluginsNew(e, &f), newPluginsSync(e, &f), newPluginsVerify(e, &f))
+	for _, sub := range cmd.Commands() {
+		if strings.Contains(sub.Use, " NAME") && sub.Name() != "new" {
+			sub.ValidArgsFunction = e.completePlugins(&f)
+		}
+	}
 	return cmd
+}
+
+// completePlugins offers the names of plugins and packs to the shell.
+func (e *env) completePlugins(f *pluginFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		m, err := e.pluginManager(*f)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		names, err := m.Names(context.WithoutCancel(cmd.Context()))
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // pluginManager is a manager of the homes that the flags name.

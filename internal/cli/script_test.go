@@ -3,8 +3,11 @@ package cli_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,14 +20,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/idelchi/aura/internal/cli"
+	"github.com/idelchi/aura/internal/mcp/mcptest"
 )
 
 // TestMain makes this test binary answer to the name aura, so that the scripts
 // drive the real program.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"aura": func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
-		"aar":  func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+		"aura":      func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+		"mcpserver": func() { os.Exit(mcptest.Main(os.Args)) },
+		"aar":       func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 
@@ -44,6 +49,10 @@ func TestMain(m *testing.M) {
 //	kept                    print the session files of the project
 //	code N COMMAND...       run a command, which must end with exit code N
 //	await FILE              wait until another process has written FILE
+//	plugin NAME...          install a plugin of this repository (.aura/plugins,
+//	                        examples/plugins) in the project, or all of a directory;
+//	                        seed/NAME is one that the plugin guide prints
+//	sink FILE [STATUS]      an HTTP server at $SINK_URL keeps the last request in FILE
 //
 // $EXAMPLES is the directory of the examples.
 //
@@ -54,7 +63,10 @@ func TestScripts(t *testing.T) { testscript.Run(t, params("testdata/script", "")
 // $FORMAT; [openai] and the like bind a line to one of them.
 func TestWire(t *testing.T) {
 	for _, format := range slices.Sorted(maps.Keys(wireFormats)) {
-		t.Run(format, func(t *testing.T) { testscript.Run(t, params("testdata/wire", format)) })
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			testscript.Run(t, params("testdata/wire", format))
+		})
 	}
 }
 
@@ -74,7 +86,7 @@ func params(dir, format string) testscript.Params {
 				return err
 			}
 			e.Setenv("EXAMPLES", examples)
-			return os.MkdirAll(home, 0o755)
+			return goEnvironment(e, home)
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "local-ollama" {
@@ -91,7 +103,7 @@ func params(dir, format string) testscript.Params {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"script": cmdScript, "serve": cmdServe, "requests": cmdRequests, "valid": cmdValid,
-			"kept": cmdKept, "code": cmdCode, "await": cmdAwait,
+			"kept": cmdKept, "code": cmdCode, "await": cmdAwait, "plugin": cmdPlugin, "sink": cmdSink,
 		},
 	}
 }
@@ -206,4 +218,49 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s never came", args[0])
 		}
 	}
+}
+
+// cmdPlugin copies plugins of the repository into the project.
+func cmdPlugin(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: plugin NAME...")
+	}
+	for _, name := range args {
+		var found []string
+		for _, pattern := range []string{"../../.aura/plugins/%s", "../../.aura/plugins/*/%s", "../../examples/plugins/%s", "../plugin/testdata/%s"} {
+			list, err := filepath.Glob(fmt.Sprintf(pattern, name))
+			ts.Check(err)
+			found = append(found, list...)
+		}
+		if len(found) != 1 {
+			ts.Fatalf("%d plugins are called %s: %s", len(found), name, strings.Join(found, " "))
+		}
+		ts.Check(os.CopyFS(ts.MkAbs(filepath.Join(".aura/plugins", name)), os.DirFS(found[0])))
+	}
+}
+
+// cmdSink starts a server that keeps what it is sent.
+func cmdSink(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 || len(args) > 2 {
+		ts.Fatalf("usage: sink FILE [STATUS]")
+	}
+	file, status := ts.MkAbs(args[0]), http.StatusOK
+	if len(args) == 2 {
+		var err error
+		status, err = strconv.Atoi(args[1])
+		ts.Check(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var text strings.Builder
+		fmt.Fprintln(&text, r.Method, r.URL)
+		_ = r.Header.Write(&text)
+		_, _ = io.Copy(&text, r.Body)
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			status = http.StatusInternalServerError
+		}
+		w.WriteHeader(status)
+		fmt.Fprintln(w, "status", status)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("SINK_URL", server.URL)
 }

@@ -127,6 +127,13 @@ func (p *person) expect(text string) {
 	}
 }
 
+// screen is everything that was shown so far.
+func (p *person) screen() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all.String()
+}
+
 func (p *person) types(keys string) {
 	p.t.Helper()
 	if _, err := io.WriteString(p.pty, keys); err != nil {
@@ -178,7 +185,7 @@ turns:
 	p.expect("code:plan> ")
 	p.types("\x04")
 	p.leaves(0)
-	if colour := regexp.MustCompile("\x1b\\[[0-9;]*m").FindString(p.all.String()); colour != "" {
+	if colour := regexp.MustCompile("\x1b\\[[0-9;]*m").FindString(p.screen()); colour != "" {
 		t.Errorf("colours in spite of NO_COLOR: %q", colour)
 	}
 	history, err := os.ReadFile(filepath.Join(p.cmd.Dir, "home/.aura/history"))

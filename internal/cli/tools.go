@@ -24,6 +24,7 @@ type toolsFlags struct {
 	rwPaths  []string
 	headless bool
 	worker   bool
+	withMCP  bool
 }
 
 func newTools(e *env) *cobra.Command {
@@ -59,6 +60,7 @@ one JSON object; {} runs a tool without any.`,
 	cmd.Flags().StringSliceVar(&f.rwPaths, "rw-paths", nil, "the tool may only read and write these paths")
 	cmd.Flags().BoolVarP(&f.headless, "headless", "H", false, "never ask anything")
 	cmd.Flags().BoolVar(&f.worker, "worker", false, "run tools for the process that started this one")
+	cmd.Flags().BoolVar(&f.withMCP, "with-mcp", false, "connect to the MCP servers and list their tools too")
 	_ = cmd.Flags().MarkHidden("worker")
 	return cmd
 }
@@ -73,6 +75,9 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	defer a.Close("exit")
 	if f.worker {
 		return a.ServeConfined(cmd.Context(), e.in, e.out)
+	}
+	if err := e.connectForTool(cmd.Context(), a, f.withMCP, args); err != nil {
+		return err
 	}
 	all := a.Commands().Tools()
 	if len(args) == 0 {

@@ -17,13 +17,18 @@ func TemplateParts() []string { return []string{"agent", "files", "instructions"
 // text/template there are join, lower, upper, trim and indent. A key that a map does not
 // have gives its zero value.
 func Template(name, body string) (*template.Template, error) {
-	return template.New(name).Option("missingkey=zero").Funcs(template.FuncMap{
+	return template.New(name).Option("missingkey=zero").Funcs(TemplateFuncs()).Parse(body)
+}
+
+// TemplateFuncs are the functions of every template that people write.
+func TemplateFuncs() template.FuncMap {
+	return template.FuncMap{
 		"join":   strings.Join,
 		"lower":  strings.ToLower,
 		"upper":  strings.ToUpper,
 		"trim":   strings.TrimSpace,
 		"indent": indent,
-	}).Parse(body)
+	}
 }
 
 // indent puts n blanks before every line that is not empty.

@@ -31,6 +31,7 @@ type Config struct {
 	Files     map[string][]File // Files of the kinds that other packages decode, by kind, global home first.
 
 	layers     []Layer
+	task       Layers            // See WithTask.
 	pluginDirs map[string]string // By home, where declared.
 	builtin    builtins          // What names fall back to.
 }
@@ -135,8 +136,19 @@ func (c *Config) PluginDirs() []string {
 	return dirs
 }
 
+// WithTask is the configuration with the features of a task over those of agents and
+// modes.
+func (c *Config) WithTask(features Layers) *Config {
+	if len(features) == 0 {
+		return c
+	}
+	with := *c
+	with.task = features
+	return &with
+}
+
 // Resolve merges the features that hold for an agent in a mode (nil for none): built-in
-// values, then the homes in order, the agent, the mode, and overrides such as
+// values, then the homes in order, the agent, the mode, the task, and overrides such as
 // "tools.max_steps=5", whose values are YAML. Only overrides can be wrong here.
 func (c *Config) Resolve(a Agent, m *Mode, overrides []string) (Features, error) {
 	f := DefaultFeatures()
@@ -151,6 +163,9 @@ func (c *Config) Resolve(a Agent, m *Mode, overrides []string) (Features, error)
 		for _, layer := range m.Features {
 			layer.apply(&f, &errs)
 		}
+	}
+	for _, layer := range c.task {
+		layer.apply(&f, &errs)
 	}
 	for _, text := range overrides {
 		if n := parseOverride(text, &errs); n != nil {

@@ -16,7 +16,7 @@ type Features struct {
 	Estimation Estimation   `yaml:"estimation"`
 	Plugins    Plugins      `yaml:"plugins"`
 	Sandbox    Sandbox      `yaml:"sandbox"`
-	MCP        Filter       `yaml:"mcp"`    // Server names.
+	MCP        MCP          `yaml:"mcp"`
 	Python     string       `yaml:"python"` // Interpreter for extensions; empty finds python3 in PATH.
 	Extensions Extensions   `yaml:"extensions"`
 	Hooks      HookImports  `yaml:"hooks"`
@@ -46,6 +46,12 @@ type ToolFeatures struct {
 type Filter struct {
 	Enabled  []string `yaml:"enabled"`
 	Disabled []string `yaml:"disabled"`
+}
+
+// MCP says which MCP servers are used.
+type MCP struct {
+	Filter  `yaml:",inline"` // Server names, without regard to case.
+	Project bool             `yaml:"project"` // Also those of the project's .mcp.json.
 }
 
 // Policy says which tool calls run at once, are asked about, or are refused. Deny wins

@@ -89,7 +89,7 @@ var before = []Kind{Plugin, Extension, Hook, Guard}
 var table = []Row{
 	{SessionStart, "SessionStart", []string{"session_start"}, "session_start", "a session begins or resumes", Say | Notify, before, false},
 	{UserMessage, "UserMessage", []string{"user_message"}, "user_message", "the person has said something", RewriteText | Block | Say | Notify, before, false},
-	{BeforeChat, "BeforeChat", []string{"before_turn"}, "before_chat", "before each model call", Say | Notify | DisableTools | AppendSystem | SkipChat, before, false},
+	{BeforeChat, "BeforeChat", []string{"before_chat"}, "before_chat", "before each model call", Say | Notify | DisableTools | AppendSystem | SkipChat, before, false},
 	{TransformMessages, "TransformMessages", []string{"before_turn"}, "", "the messages of a model call are complete", RewriteArray | Notify, before, true},
 	{StreamChunk, "StreamChunk", []string{"stream_chunk"}, "", "a piece of the answer arrived", 0, before, false},
 	{AfterResponse, "AfterResponse", []string{"after_turn", "assistant_message"}, "after_response", "an answer is complete, its tools have not run", Say | Notify | DisableTools | StoreOther, before, false},

@@ -30,6 +30,8 @@ type conn struct {
 	ready   chan struct{} // Closed when the latest attempt to connect has ended.
 	list    catalogue
 	calls   []*running
+
+	closing sync.WaitGroup // Lives that come to an end.
 }
 
 // life is a connection from its beginning to the death of the server.
@@ -98,7 +100,7 @@ func said(l *life) string {
 func (c *conn) finish(l *life, list catalogue, err error) {
 	if err != nil {
 		if l != nil {
-			l.close()
+			c.closing.Go(l.close) // Nobody has to wait for it.
 		}
 		c.mu.Lock()
 		c.state, c.problem = Failed, err.Error()
@@ -116,7 +118,7 @@ func (c *conn) finish(l *life, list catalogue, err error) {
 	c.state, c.problem, c.live, c.list = Connected, "", l, list
 	c.mu.Unlock()
 	c.hub.version.Add(1)
-	go c.watch(l)
+	c.closing.Go(func() { c.watch(l) })
 }
 
 // watch notes the end of a life.
@@ -208,7 +210,7 @@ func (c *conn) reconnect(ctx context.Context, old *life) error {
 	default:
 		if l := c.live; l != nil {
 			c.live = nil
-			go l.close()
+			c.closing.Go(l.close)
 		}
 		c.begin()
 	}
@@ -242,10 +244,12 @@ func (c *conn) close() {
 	c.mu.Unlock()
 	if l != nil {
 		l.close()
-		select {
-		case <-l.over:
-		case <-time.After(closeTime):
-		}
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); c.closing.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(2 * closeTime):
 	}
 }
 

@@ -189,17 +189,17 @@ func (c *conn) resources(ctx context.Context) []Resource {
 
 // Prompt is a text that a server makes, for use as a slash command.
 type Prompt struct {
-	Name        string // For example "mcp__notes__summary".
-	Original    string
-	Description string
-	Arguments   []Argument
+	Name        string     `json:"name"` // For example "mcp__notes__summary".
+	Original    string     `json:"original"`
+	Description string     `json:"description,omitempty"`
+	Arguments   []Argument `json:"arguments,omitempty"`
 }
 
 // Argument is a value that a prompt wants.
 type Argument struct {
-	Name        string
-	Description string
-	Required    bool
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
 }
 
 func prompt(p *protocol.Prompt) Prompt {

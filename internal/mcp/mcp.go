@@ -227,10 +227,18 @@ type Status struct {
 }
 
 // ToolInfo is a tool of a server under both its names.
-type ToolInfo struct{ Name, Original, Description string }
+type ToolInfo struct {
+	Name        string `json:"name"`
+	Original    string `json:"original"`
+	Description string `json:"description,omitempty"`
+}
 
 // Resource is something a server lets one read.
-type Resource struct{ URI, Name, Description string }
+type Resource struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
 
 // State is how far a connection is.
 type State string

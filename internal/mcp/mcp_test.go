@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,6 +68,17 @@ func run(ctx context.Context, t *testing.T, h *mcp.Hub, name string, args map[st
 	return find(t, h, name).Execute(ctx, tool.Call{ID: "c1", Args: args})
 }
 
+// handler serves the good server over HTTP.
+func handler(t *testing.T) http.Handler {
+	server := mcptest.Server()
+	t.Cleanup(func() {
+		for s := range server.Sessions() {
+			_ = s.Close()
+		}
+	})
+	return protocol.NewStreamableHTTPHandler(func(*http.Request) *protocol.Server { return server }, nil)
+}
+
 // over serves the good server on both transports.
 func over(t *testing.T, test func(t *testing.T, s mcp.Server)) {
 	t.Run("stdio", func(t *testing.T) {
@@ -75,8 +87,7 @@ func over(t *testing.T, test func(t *testing.T, s mcp.Server)) {
 	})
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
-		server := mcptest.Server()
-		web := httptest.NewServer(protocol.NewStreamableHTTPHandler(func(*http.Request) *protocol.Server { return server }, nil))
+		web := httptest.NewServer(handler(t))
 		t.Cleanup(web.Close)
 		test(t, mcp.Server{Name: "srv", Type: "http", URL: web.URL})
 	})
@@ -153,12 +164,12 @@ func TestCancel(t *testing.T) {
 			t.Errorf("cancelled call: %v", err)
 		}
 		await(t, file)
-		s.Timeout = 400 * time.Millisecond
+		s.Timeout = 1500 * time.Millisecond
 		h.Update([]mcp.Server{s})
 		h.Start("srv")
 		h.Wait(t.Context(), "srv")
 		_, err := run(t.Context(), t, h, "mcp__srv__hang", nil)
-		if err == nil || !strings.Contains(err.Error(), `MCP server srv: tool "hang" timed out after 400ms`) {
+		if err == nil || !strings.Contains(err.Error(), `MCP server srv: tool "hang" timed out after 1.5s`) {
 			t.Errorf("hanging call: %v", err)
 		}
 		if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "still here"}); err != nil || r.Text != "still here" {
@@ -232,15 +243,12 @@ func TestCrash(t *testing.T) {
 // is named.
 func TestSessionLost(t *testing.T) {
 	t.Parallel()
-	build := func() http.Handler {
-		server := mcptest.Server()
-		return protocol.NewStreamableHTTPHandler(func(*http.Request) *protocol.Server { return server }, nil)
-	}
-	handler := build()
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	var current atomic.Value
+	current.Store(handler(t))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().(http.Handler).ServeHTTP(w, r) }))
 	t.Cleanup(web.Close)
 	h := open(t, mcp.Options{}, mcp.Server{Name: "srv", Type: "http", URL: web.URL})
-	handler = build() // It knows nobody.
+	current.Store(handler(t)) // It knows nobody.
 	if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "again"}); err != nil || r.Text != "again" {
 		t.Errorf("new session: %q, %v", r.Text, err)
 	}
@@ -394,9 +402,8 @@ func TestHeaders(t *testing.T) {
 		http.NotFound(w, r)
 	}))
 	t.Cleanup(other.Close)
-	server := mcptest.Server()
 	mux := http.NewServeMux()
-	mux.Handle("/", protocol.NewStreamableHTTPHandler(func(*http.Request) *protocol.Server { return server }, nil))
+	mux.Handle("/", handler(t))
 	mux.Handle("/elsewhere", http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Key") != "key 1" {

@@ -17,7 +17,7 @@ import (
 // How long a server gets to leave by itself: after its input was closed, after it
 // was told to, and after it was killed.
 const (
-	leaveTime = 300 * time.Millisecond
+	leaveTime = 150 * time.Millisecond
 	termTime  = 300 * time.Millisecond
 	killTime  = time.Second
 )

@@ -69,6 +69,9 @@ func (s Server) Target() string {
 	return strings.TrimSpace(s.Command + " " + strings.Join(s.Args, " "))
 }
 
+// Pattern matches the names of the server's tools.
+func (s Server) Pattern() string { return Prefix + clean(s.Name) + "__*" }
+
 // foreign is a server in the .mcp.json that many programs read.
 type foreign struct {
 	Type     string            `yaml:"type" enum:"stdio http streamable-http"`
@@ -101,6 +104,9 @@ func Load(files []config.File, global, project string) ([]Server, error) {
 		}
 	}
 	if len(l.errs) > 0 {
+		slices.SortStableFunc(l.errs, func(a, b *config.Error) int {
+			return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		})
 		return nil, l.errs
 	}
 	return l.servers, nil
@@ -169,11 +175,10 @@ func (l *loader) decode(file string, v any) *yaml.Node {
 		} else {
 			l.fail(file, 0, "", "%v", err)
 		}
-		return nil
 	}
 	var doc yaml.Node
 	if yaml.Load(src, &doc) != nil || len(doc.Content) == 0 {
-		return &yaml.Node{}
+		return nil
 	}
 	return doc.Content[0]
 }
@@ -223,6 +228,12 @@ func (l *loader) add(s Server, root *yaml.Node, path ...string) {
 			at = s.Line
 		}
 		l.fail(s.File, at, strings.Join(append(slices.Clone(path), key), "."), format, args...)
+	}
+	prefix := strings.Join(path, ".")
+	if slices.ContainsFunc(l.errs, func(e *config.Error) bool {
+		return e.File == s.File && (e.Path == prefix || strings.HasPrefix(e.Path, prefix+"."))
+	}) {
+		return // What is wrong with it has been said.
 	}
 	before := len(l.errs)
 	if s.Type == "" && s.Command != "" {

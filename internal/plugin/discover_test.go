@@ -25,7 +25,7 @@ func names(s *plugin.Set) string {
 	return strings.Join(list, " ")
 }
 
-// PL-04 PL-05 PL-06 PL-07 PL-28 PL-29 PL-30 PL-34 PL-36 PL-66
+// PL-04 PL-05 PL-06 PL-07 PL-28 PL-29 PL-30 PL-34 PL-36 PL-66 PT-16
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

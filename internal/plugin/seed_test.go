@@ -131,3 +131,25 @@ func TestSnippets(t *testing.T) {
 		t.Errorf("summarize-tools: %d bytes", len(got))
 	}
 }
+
+// The first plugin of the documentation works as it stands there.
+func TestDocumentedPlugin(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "plugins.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(page), "```")
+	code := func(i int) string { // Without the language of the block.
+		_, text, _ := strings.Cut(blocks[2*i+1], "\n")
+		return text
+	}
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"careful/main.go": code(0), "careful/go.mod": code(1), "careful/plugin.yaml": code(2)})
+	s := load(t, plugin.Options{Dirs: []string{dir}})
+	out := dispatch(t, s, lifecycle.BeforeToolExecution, &sdk.BeforeToolContext{ToolName: "Bash", Arguments: map[string]any{"command": "rm -rf /"}})
+	want := "Execution blocked by plugin: ask the person first"
+	if out.Blocked == nil || out.Blocked.Reason != want || !strings.Contains(string(page), want) {
+		t.Errorf("%+v", out.Blocked)
+	}
+}

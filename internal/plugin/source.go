@@ -260,40 +260,58 @@ func (s *source) parse(pkg, shown string, text []byte) ([]imported, []byte, erro
 	return list, s.prepare(fset, f, text), nil
 }
 
-// prepare works around a mistake of the interpreter: parameters without names are
-// taken for results. They get the name _. Lines stay where they are.
+// prepare works around two mistakes of the interpreter: parameters without names
+// are taken for results, and one that is called _ makes every _ in the function a
+// variable of its type. They get names. Lines stay where they are.
 func (s *source) prepare(fset *token.FileSet, f *ast.File, text []byte) []byte {
-	var at []int
-	ast.Inspect(f, func(n ast.Node) bool {
-		var params *ast.FieldList
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			params = n.Type.Params
-		case *ast.FuncLit:
-			params = n.Type.Params
-		case *ast.SelectStmt:
-			s.selects = true
+	var edits []edit
+	name := func(list *ast.FieldList, unnamed bool) {
+		if list == nil {
+			return
 		}
-		if params != nil {
-			for _, field := range params.List {
-				if len(field.Names) == 0 {
-					at = append(at, fset.Position(field.Type.Pos()).Offset)
+		for _, field := range list.List {
+			if len(field.Names) == 0 && unnamed {
+				edits = append(edits, edit{fset.Position(field.Type.Pos()).Offset, 0, " "})
+			}
+			for _, n := range field.Names {
+				if n.Name == "_" {
+					edits = append(edits, edit{fset.Position(n.Pos()).Offset, len("_"), ""})
 				}
 			}
 		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			name(n.Recv, true)
+			name(n.Type.Params, true)
+			name(n.Type.Results, false)
+		case *ast.FuncLit:
+			name(n.Type.Params, true)
+			name(n.Type.Results, false)
+		case *ast.SelectStmt:
+			s.selects = true
+		}
 		return true
 	})
-	if len(at) == 0 {
+	if len(edits) == 0 {
 		return text
 	}
-	slices.Sort(at)
+	slices.SortFunc(edits, func(a, b edit) int { return a.at - b.at })
 	var out []byte
 	last := 0
-	for _, offset := range at {
-		out = append(append(out, text[last:offset]...), "_ "...)
-		last = offset
+	for i, e := range edits {
+		out = append(out, text[last:e.at]...)
+		out = fmt.Appendf(out, "_%d%s", i, e.after)
+		last = e.at + e.length
 	}
 	return append(out, text[last:]...)
+}
+
+// edit puts a name into a text in place of length bytes.
+type edit struct {
+	at, length int
+	after      string
 }
 
 // takesPart evaluates the build constraints of a file, those in its name included.

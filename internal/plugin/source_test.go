@@ -229,6 +229,7 @@ func TestLimits(t *testing.T) {
 		{"github.com/some/lib", hello, []string{`"github.com/some/lib"`, "go mod vendor"}},
 		{"nosuch", hello, []string{`"nosuch"`, "no such package"}},
 		{"slices", hello + "func init() { slices.SortFunc([]int{1}, func(a, b int) int { return a - b }) }\n", []string{"slices.SortFunc", "generic"}},
+		{"maps", hello + "var m = maps.Clone(map[string]int{})\n", []string{"generic"}},
 		{"maps", hello + "func init() { _ = maps.Keys(map[string]int{}) }\n", []string{"maps.Keys", "generic"}},
 		{"", hello + "func init() { _ = min(1, 2) }\n", []string{"main.go:12:19", "builtin min"}},
 		{"", hello + "var m = max(1, 2)\n", []string{"builtin max"}},
@@ -285,7 +286,7 @@ func first[T any](list []T) T { return list[0] }
 	}
 }
 
-// Parameters need no names.
+// Parameters need no names, and _ is not a variable.
 func TestUnnamedParameters(t *testing.T) {
 	t.Parallel()
 	s := one(t, "", "strings", `
@@ -293,13 +294,31 @@ type greeter struct{ word string }
 
 func (g greeter) greet(int, ...string) string { return g.word }
 
+func (greeter) name(_, _ int, _ string) (_ string, err error) {
+	_, ok := strings.CutPrefix("x", "y")
+	_ = ok
+	return "nameless", err
+}
+
 func BeforeChat(context.Context, sdk.BeforeChatContext) (sdk.Result, error) {
 	f := func(string, int) string { return "literal" }
-	return sdk.Result{Message: strings.Join([]string{f("", 1), greeter{"method"}.greet(1, "a", "b")}, " ")}, nil
+	n, _ := greeter{}.name(1, 2, "")
+	return sdk.Result{Message: strings.Join([]string{f("", 1), greeter{"method"}.greet(1, "a", "b"), n}, " ")}, nil
+}
+
+func TransformMessages(_ context.Context, c sdk.TransformContext) ([]sdk.Message, error) {
+	last := c.Messages[len(c.Messages)-1]
+	_ = last
+	_, ok := c.PluginConfig["x"]
+	_ = ok
+	return c.Messages, nil
 }
 `)
-	if got := said(t, s); got != "literal method" {
+	if got := said(t, s); got != "literal method nameless" {
 		t.Errorf("said %q", got)
+	}
+	if out := dispatch(t, s, lifecycle.TransformMessages, data(lifecycle.TransformMessages)); len(out.Notices) > 0 {
+		t.Error(out.Notices)
 	}
 }
 

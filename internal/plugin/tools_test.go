@@ -162,7 +162,7 @@ func TestWrongSignatures(t *testing.T) {
 	load(t, plugin.Options{Dirs: []string{dir}, Warn: func(text string) { t.Error(text) }})
 }
 
-// TL-37 TL-38 TL-39
+// PL-37 TL-37 TL-38 TL-39
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	base := []tool.Tool{{Name: "Read", Source: tool.Source{Kind: "builtin"}}, {Name: "Bash", Source: tool.Source{Kind: "builtin"}}}
@@ -261,7 +261,7 @@ func TestToolFailures(t *testing.T) {
 	}
 }
 
-// PC-01 PC-02 PC-05 PC-06 PC-07 PC-13 PC-14 PC-15 PC-18
+// PC-01 PC-02 PC-04 PC-05 PC-06 PC-07 PC-13 PC-14 PC-15 PC-18
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	s := one(t, "config: {k: 1}", "errors fmt", `
@@ -279,6 +279,9 @@ func ExecuteCommand(_ context.Context, args string, sc sdk.Context) (sdk.Command
 	return sdk.CommandResult{Output: fmt.Sprintf("%q %s %v", args, sc.Agent, sc.PluginConfig["k"])}, nil
 }
 `)
+	if len(s.Commands()) != 1 {
+		t.Fatalf("%d commands", len(s.Commands()))
+	}
 	c := s.Commands()[0]
 	if c.Name != "probe" || c.Description != "d" || !slices.Equal(c.Hints, []string{"one", "two"}) || !c.Forward || !c.Silent || c.Source.Name != "probe" {
 		t.Errorf("%+v", c)

@@ -58,6 +58,14 @@ func (r Retry) wait(attempt int, e *Error) (time.Duration, bool) {
 	return delay - time.Duration(rand.Int64N(int64(delay)/4+1)), true
 }
 
+type onceKey struct{}
+
+// Once returns a context in which no request is repeated. It is for questions that
+// should not hold up anybody, such as those about models.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
+func isOnce(ctx context.Context) bool { return ctx.Value(onceKey{}) != nil }
+
 // again reports whether a connection failure may go away by itself.
 func again(e *Error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](e.Err); ok {

@@ -169,7 +169,7 @@ func (t *Transport) do(ctx context.Context, c call) (*Stream, error) {
 			return nil, err
 		}
 		wait, ok := t.retry.wait(attempt, e)
-		if !again || !ok {
+		if !again || !ok || isOnce(ctx) {
 			t.log.Debug("request failed", "provider", t.name, "request", c.place(), "class", e.Class, "status", e.Status, "message", e.Message)
 			return nil, e
 		}

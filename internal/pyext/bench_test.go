@@ -35,7 +35,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 // From nothing to a loaded extension, beside the cheapest thing Python can do.
 func BenchmarkStart(b *testing.B) {
 	in := interpreter(b)
-	real, err := in.resolve(testCache)
+	real, err := in.Resolve(testCache)
 	if err != nil {
 		b.Fatal(err)
 	}

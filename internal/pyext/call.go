@@ -212,8 +212,8 @@ func (p *process) abandon(pd *pending) {
 	_, waiting := p.calls[pd.id]
 	if waiting {
 		pd.abandoned, pd.told, pd.done = true, true, func() {}
-		pd.timeout, pd.since = cancelGrace, time.Now()
-		pd.timer.Reset(cancelGrace)
+		pd.timeout, pd.since = p.host.opts.patience, time.Now()
+		pd.timer.Reset(pd.timeout)
 	}
 	p.mu.Unlock()
 	if waiting {

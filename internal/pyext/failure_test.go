@@ -65,7 +65,7 @@ func TestLoadDeath(t *testing.T) {
 	t.Parallel()
 	w := start(t, files{
 		"dies": "import os\nos._exit(7)\n", "hangs": "import time\ntime.sleep(1000)\n", "kill": "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "good": good,
-	}, func(o *Options) { o.Timeout = time.Second })
+	}, func(o *Options) { o.loading = time.Second })
 	w.wants(t, "dies: it ended the Python process (exit status 7); it is switched off until /reload")
 	w.wants(t, "hangs: loading took more than 1s; it is switched off until /reload")
 	w.wants(t, "kill: it ended the Python process (signal: segmentation fault")
@@ -118,9 +118,6 @@ func TestHostileHandlers(t *testing.T) {
 			w := start(t, files{"bad": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx):\n        " + c.body + "\n", "good": good}, func(o *Options) {
 				o.Timeout = timeout
 			})
-			if len(w.Bindings()) != 2 {
-				t.Skip("the machine is too busy: loading took longer than the deadline")
-			}
 			out := w.moment(t, bash("ls"))
 			records := w.pipeline.Records()
 			if records[0].Verdict != c.verdict {
@@ -172,7 +169,7 @@ def register(api):
     async def both():
         await asyncio.sleep(0.05)
         return "done"
-`, "good": good}, func(o *Options) { o.Timeout = time.Second })
+`, "good": good}, func(o *Options) { o.Timeout = 600 * time.Millisecond })
 	out := w.moment(t, bash("slow"))
 	if v := w.pipeline.Records()[1].Verdict; v != lifecycle.TimedOut || len(out.Said) != 1 {
 		t.Errorf("%s, %+v", v, out)
@@ -212,11 +209,11 @@ def register(api):
     @api.tool(name="slow", description="", input_schema={"type": "object"})
     def slow():
         open(%q, "w").close()
-        time.sleep(1.5)
+        time.sleep(0.9)
         return "slow"
     @api.on("tool_call")
     def f(event, ctx): return Result(message="patient")
-`, started)}, func(o *Options) { o.Timeout = time.Second })
+`, started)}, func(o *Options) { o.Timeout = 600 * time.Millisecond })
 	done := make(chan string, 1)
 	slow := w.tool(t, "slow")
 	go func() {
@@ -272,7 +269,11 @@ def register(api):
             open(%q, "w").close()
     @api.command("alive")
     def alive(args, ctx): return "yes"
-`, c.head, started, c.body, stopped)})
+`, c.head, started, c.body, stopped)}, func(o *Options) {
+				if c.name == "deaf" {
+					o.patience = 100 * time.Millisecond
+				}
+			})
 			ctx, cancel := context.WithCancel(t.Context())
 			long := w.tool(t, "long")
 			done := make(chan error, 1)

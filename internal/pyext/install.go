@@ -50,7 +50,7 @@ const (
 
 // Install installs packages: names as pip understands them, or paths.
 func (in *Installer) Install(ctx context.Context, targets []string) (Installed, error) {
-	python, err := in.Interpreter.resolve(in.Cache)
+	python, err := in.Interpreter.Resolve(in.Cache)
 	if err != nil {
 		return Installed{}, err
 	}
@@ -204,7 +204,7 @@ func (in *Installer) verify(names []string) Installed {
 // MakeVenv makes a virtual environment with the interpreter and moves the installer
 // into it.
 func (in *Installer) MakeVenv(ctx context.Context, dir string) error {
-	python, err := in.Interpreter.resolve(in.Cache)
+	python, err := in.Interpreter.Resolve(in.Cache)
 	if err != nil {
 		return err
 	}

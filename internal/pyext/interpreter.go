@@ -130,9 +130,9 @@ func lookPath(name, workdir string, getenv func(string) string) (string, error) 
 const probeCode = `import sys, json, os
 print(json.dumps({"executable": sys.executable, "version": list(sys.version_info[:3]), "stdlib": os.path.dirname(os.__file__), "paths": [os.path.abspath(p) for p in sys.path if p and os.path.isdir(p)]}))`
 
-// resolve completes an interpreter that was only found: shims are followed to
+// Resolve completes an interpreter that was only found: shims are followed to
 // the real program, and where its packages are becomes known.
-func (in *Interpreter) resolve(cache string) (Interpreter, error) {
+func (in *Interpreter) Resolve(cache string) (Interpreter, error) {
 	if in.facts == nil {
 		facts, err := in.probe(cache)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/lifecycle/lifecycletest"
@@ -21,7 +22,7 @@ func TestLifecycle(t *testing.T) {
 				f[b.Name] = program(b)
 				timeout = min(timeout, b.Timeout)
 			}
-			return start(t, f, func(o *Options) { o.Timeout = max(timeout, testLoadTime) }).Bindings()
+			return start(t, f, func(o *Options) { o.Timeout = max(timeout, shortest) }).Bindings()
 		},
 		Without: map[string]string{
 			"once":      "a handler counts by itself",
@@ -30,8 +31,8 @@ func TestLifecycle(t *testing.T) {
 	})
 }
 
-// testLoadTime is the shortest deadline: loading is subject to it too.
-const testLoadTime = 300_000_000
+// shortest is a deadline that handlers which do not hang keep on a busy machine.
+const shortest = 300 * time.Millisecond
 
 // program is the Python code of a behaviour.
 func program(b lifecycletest.Behaviour) string {

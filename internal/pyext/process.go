@@ -72,7 +72,7 @@ type pending struct {
 
 // startProcess starts Python. It has loaded nothing yet.
 func startProcess(h *Host) (*process, error) {
-	interpreter, err := h.opts.Interpreter.resolve(h.opts.Cache)
+	interpreter, err := h.opts.Interpreter.Resolve(h.opts.Cache)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p *process) load(list []Extension) error {
 		return err
 	}
 	current := 0
-	timer := time.NewTimer(h.opts.Timeout)
+	timer := time.NewTimer(h.opts.loading)
 	defer timer.Stop()
 	for {
 		select {
@@ -137,14 +137,14 @@ func (p *process) load(list []Extension) error {
 				return errors.New(p.cause().why)
 			case f.Loading > 0:
 				current = f.Loading
-				timer.Reset(h.opts.Timeout)
+				timer.Reset(h.opts.loading)
 			case f.Loaded != nil:
 				h.takeLoaded(f.Loaded)
 			case f.Ready:
 				return nil
 			}
 		case <-timer.C:
-			p.kill(death{culprit: current, hung: true, why: fmt.Sprintf("loading took more than %s", h.opts.Timeout)})
+			p.kill(death{culprit: current, hung: true, why: fmt.Sprintf("loading took more than %s", h.opts.loading)})
 		}
 	}
 }

@@ -38,6 +38,9 @@ type Options struct {
 	// goroutine.
 	Notice func(extension, text string)
 
+	patience time.Duration // For calls to stop after the person cancelled; for tests.
+	loading  time.Duration // Of loading one extension, if not Timeout; for tests.
+
 	// Messages is the conversation, for extensions that read it. It is called
 	// only while a handler, tool or command runs.
 	Messages func() []message.Message
@@ -76,6 +79,12 @@ func New(o Options, found []Extension) *Host {
 	}
 	if o.ToolTimeout <= 0 {
 		o.ToolTimeout = DefaultToolTimeout
+	}
+	if o.loading <= 0 {
+		o.loading = o.Timeout
+	}
+	if o.patience <= 0 {
+		o.patience = cancelGrace
 	}
 	if o.Notice == nil {
 		o.Notice = func(string, string) {}

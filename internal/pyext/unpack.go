@@ -61,6 +61,9 @@ func unpack(cache string) (string, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", fmt.Errorf("cache: %w", err)
 	}
+	if ignore := filepath.Join(cache, ".gitignore"); !isFile(ignore) {
+		_ = os.WriteFile(ignore, []byte("*\n"), 0o644) // The cache may be inside a project.
+	}
 	// Others may do the same right now: the complete directory appears at once.
 	tmp, err := os.MkdirTemp(cache, "unpack-*")
 	if err != nil {

@@ -64,7 +64,7 @@ func Parse(file string, src []byte, lenient bool) (s Skill, warnings []error, er
 
 func defaultName(file string) string {
 	base := filepath.Base(file)
-	if base == bundle {
+	if isBundle(base) {
 		return filepath.Base(filepath.Dir(file))
 	}
 	return strings.TrimSuffix(base, filepath.Ext(base))

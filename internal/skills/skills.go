@@ -17,11 +17,14 @@ import (
 )
 
 const (
-	maxFile   = 1 << 20 // Bytes of one skill.
-	maxSkills = 1000    // In all places together.
-	maxLevel  = 8       // Directories below a place.
-	bundle    = "SKILL.md"
+	maxFile   = 1 << 20  // Bytes of one skill.
+	maxTotal  = 32 << 20 // Bytes of all skills together.
+	maxSkills = 1000     // In all places together.
+	maxLevel  = 8        // Directories below a place.
 )
+
+// isBundle reports whether a file makes its directory a skill.
+func isBundle(name string) bool { return strings.EqualFold(name, "SKILL.md") }
 
 // Skill is knowledge that the model can fetch when it needs it.
 type Skill struct {
@@ -90,6 +93,7 @@ type finder struct {
 	place    Place
 	number   int            // Of the place.
 	owner    map[string]int // Places by the names of their skills, in lower case.
+	size     int
 	full     bool
 	list     []Skill
 	problems []Problem
@@ -113,8 +117,8 @@ func (f *finder) walk(dir string, above []os.FileInfo) {
 		f.problem(dir, err)
 		return
 	}
-	if len(above) > 1 && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == bundle }) {
-		f.load(filepath.Join(dir, bundle)) // Everything else in there belongs to it.
+	if i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return isBundle(e.Name()) }); i >= 0 && len(above) > 1 {
+		f.load(filepath.Join(dir, entries[i].Name())) // Everything else in there belongs to it.
 		return
 	}
 	for _, e := range entries {
@@ -143,10 +147,10 @@ func ignored(name string) bool {
 
 // load reads one skill and takes it in.
 func (f *finder) load(path string) {
-	if len(f.list) >= maxSkills {
+	if len(f.list) >= maxSkills || f.size > maxTotal {
 		if !f.full {
 			f.full = true
-			f.problem(path, fmt.Errorf("more than %d skills: the rest is not read", maxSkills))
+			f.problem(path, fmt.Errorf("more than %d skills or %d MiB: the rest is not read", maxSkills, maxTotal>>20))
 		}
 		return
 	}
@@ -155,6 +159,7 @@ func (f *finder) load(path string) {
 		f.problem(path, err)
 		return
 	}
+	f.size += len(src)
 	s, warnings, err := Parse(path, src, f.place.Foreign)
 	for _, w := range warnings {
 		f.problem(path, w)
@@ -164,7 +169,7 @@ func (f *finder) load(path string) {
 		return
 	}
 	s.Source = f.place.Name
-	if filepath.Base(path) == bundle {
+	if isBundle(filepath.Base(path)) {
 		s.Files = bundled(s.Dir)
 	}
 	key := strings.ToLower(s.Name)
@@ -183,6 +188,11 @@ func (f *finder) load(path string) {
 }
 
 func read(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() { // Opening a pipe would wait for somebody to write.
+		return nil, errors.New("not a regular file")
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -195,19 +205,25 @@ func read(path string) ([]byte, error) {
 	return src, err
 }
 
-// maxBundled is how many bundled files a skill names to the model.
-const maxBundled = 50
+const (
+	maxBundled = 50   // Bundled files that a skill names to the model.
+	maxVisited = 2000 // Files and directories that are looked at for that.
+)
 
 // bundled lists the files that come with a skill, relative to its directory.
 func bundled(dir string) []string {
 	var files []string
+	visited := 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		visited++
 		switch {
+		case visited > maxVisited:
+			return fs.SkipAll
 		case err != nil:
-			return nil //nolint:nilerr // What cannot be read is not offered.
+			return nil // What cannot be read is not offered.
 		case path != dir && ignored(d.Name()) && d.IsDir():
 			return fs.SkipDir
-		case d.IsDir() || d.Name() == bundle || strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() || isBundle(d.Name()) || strings.HasPrefix(d.Name(), "."):
 			return nil
 		case len(files) == maxBundled:
 			return fs.SkipAll

@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 	})
 	project := tree(t, map[string]string{
 		"A.md":                        "---\ndescription: project\n---\nA",
-		"kit/SKILL.md":                "---\ndescription: kit\n---\nKit",
+		"kit/skill.md":                "---\ndescription: kit\n---\nKit",
 		"kit/ref/more.md":             "more",
 		"kit/scripts/run.sh":          "true",
 		"kit/.git/HEAD":               "x",

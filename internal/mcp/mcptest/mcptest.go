@@ -9,11 +9,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +32,8 @@ import (
 //	broken      leaves at once with code 3 and a word on standard error
 //	noise       prints what is no message
 //	gated FILE  starts to answer when FILE exists
+//	http FILE   serves like good over HTTP and writes FILE, which configures it as "web";
+//	            requests need the header "X-Key: secret"
 //	family FILE like good, with a child like mute whose process ID it writes to FILE
 func Main(args []string) int {
 	if len(args) < 2 {
@@ -58,6 +63,8 @@ func Main(args []string) int {
 			}
 			time.Sleep(2 * time.Millisecond)
 		}
+	case "http":
+		return serveHTTP(args[2])
 	case "family":
 		child := exec.Command(os.Args[0], "mute")
 		child.Env = append(os.Environ(), Marker+"=1")
@@ -84,12 +91,42 @@ func serve() int {
 	return 0
 }
 
+func serveHTTP(file string) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 1
+	}
+	server := Server()
+	mcpHandler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
+	text := fmt.Sprintf("web:\n  url: http://%s\n  headers: {X-Key: \"${WEB_KEY}\"}\n", l.Addr())
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return 1
+	}
+	_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Key") != "secret" {
+			http.Error(w, "Unauthorized", http.StatusUnauthorized)
+			return
+		}
+		mcpHandler.ServeHTTP(w, r)
+	}))
+	return 0
+}
+
 // Server makes a server with these tools: echo, add (structured), picture, document,
 // fail, env, progress, ask, grow (adds the tool "grown"), crash, hang (until cancelled,
 // then it writes the file it was given) and flood; the prompts greet and plain; and one
 // resource.
 func Server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "good", Version: "1.2.3"}, &mcp.ServerOptions{Instructions: "Be nice."})
+	var lists atomic.Int64 // Times that somebody asked for the tools.
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				lists.Add(1)
+			}
+			return next(ctx, method, req)
+		}
+	})
 	type text struct {
 		Text string `json:"text,omitempty" jsonschema:"any text"`
 	}
@@ -139,10 +176,14 @@ func Server() *mcp.Server {
 		return say("finished"), nil
 	})
 	add("ask", "Asks the person for a name.", ask)
-	add("grow", "Adds a tool.", func(_ context.Context, _ *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
+	add("grow", "Adds a tool.", func(ctx context.Context, _ *mcp.CallToolRequest, _ string) (*mcp.CallToolResult, error) {
+		seen := lists.Load()
 		add("grown", "Was not here before.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
 			return say("I am new"), nil
 		})
+		for lists.Load() == seen && ctx.Err() == nil { // Until the client has asked what changed.
+			time.Sleep(time.Millisecond)
+		}
 		return say("grown"), nil
 	})
 	add("crash", "Ends the server.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {

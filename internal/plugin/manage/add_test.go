@@ -348,7 +348,10 @@ func TestAddFails(t *testing.T) {
 		{"swap", good, func(w *world, o *AddOptions) { o.NoVendor, w.failWith = true, "swap" }, []string{"injected"}},
 		{"place", good, func(w *world, o *AddOptions) { o.NoVendor, w.failWith = true, "place" }, []string{"injected"}},
 		{"record", good, func(w *world, o *AddOptions) { o.NoVendor, w.failWith = true, "record" }, []string{"injected"}},
-		{"lock file is a directory", good, func(w *world, o *AddOptions) { o.NoVendor = true; w.write("project/.aura/plugins.lock", map[string]string{"x": ""}) }, []string{lockName}},
+		{"lock file is a directory", good, func(w *world, o *AddOptions) {
+			o.NoVendor = true
+			w.write("project/.aura/plugins.lock", map[string]string{"x": ""})
+		}, []string{lockName}},
 		{"lock file of another version", good, func(w *world, o *AddOptions) {
 			w.write("project/.aura", map[string]string{lockName: "version: 9\n"})
 		}, []string{"version 9"}},
@@ -426,5 +429,25 @@ func TestAddTogether(t *testing.T) {
 	lock, err := readLock(w.project())
 	if err != nil || len(lock.Plugins) != 2 || len(w.listed()) != 2 {
 		t.Errorf("lock %v, %v", lock, err)
+	}
+}
+
+// On a terminal the progress of git is shown; elsewhere a line for each step.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.repo("repo", pluginFiles("", "repo"))
+	m := w.manager()
+	m.o.Live = true
+	if _, err := m.Add(t.Context(), AddOptions{Source: url, NoVendor: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.out.String(); !strings.Contains(got, "cloning "+url) || !strings.Contains(got, "Counting objects: 100%") {
+		t.Errorf("progress on a terminal: %q", got)
+	}
+	w.out.Reset()
+	w.add(url, func(o *AddOptions) { o.Name = "again" })
+	if got := w.out.String(); got != "cloning "+url+"\nchecking again\n" {
+		t.Errorf("progress elsewhere: %q", got)
 	}
 }

@@ -109,6 +109,11 @@ func (m *Manager) sshAttempts(ctx context.Context) iter.Seq[attempt] {
 				base = strings.TrimSpace(string(out))
 			}
 		}
+		if base == "" && m.getenv("GIT_SSH") != "" {
+			// A program of the user's own; what options it takes is unknown.
+			yield(attempt{label: "GIT_SSH"})
+			return
+		}
 		if base == "" {
 			base = "ssh"
 		}
@@ -145,6 +150,8 @@ func (a attempt) env(m *Manager) []string {
 		"core.askPass", "",
 		"credential.helper", "", // The helpers are the last resort, and asked by us.
 		"protocol.ext.allow", "never",
+		"maintenance.auto", "false", // Nothing goes on in the background in a directory that is about to move.
+		"gc.auto", "0",
 	}, a.config...)
 	// Settings that the user passes in the same way stay in force.
 	n, _ := strconv.Atoi(m.getenv("GIT_CONFIG_COUNT"))

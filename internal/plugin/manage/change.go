@@ -146,7 +146,7 @@ func (c *change) stage(name string) (string, error) {
 
 // install puts a staged directory in its place, where it replaces what is there,
 // and records it. If that fails, everything is as before.
-func (c *change) install(staged, rel string, entry *Entry) (err error) {
+func (c *change) install(staged, rel string, entry *Entry) (failed error) {
 	target := filepath.Join(c.root, filepath.FromSlash(rel))
 	old := filepath.Join(c.work, oldName)
 	if err := os.RemoveAll(old); err != nil {
@@ -167,8 +167,8 @@ func (c *change) install(staged, rel string, entry *Entry) (err error) {
 		return err
 	default:
 		defer func() {
-			if err != nil {
-				err = errors.Join(err, os.Rename(old, target))
+			if failed != nil {
+				failed = errors.Join(failed, os.Rename(old, target))
 			}
 		}()
 	}

@@ -145,14 +145,8 @@ func (r *remote) fetch(ctx context.Context, dir string, rev revision, old string
 	if _, err := r.m.git(ctx, attempt{}, "", "init", "--quiet", "--template=", "--", dir); err != nil {
 		return "", err
 	}
-	for _, args := range [][]string{
-		{"config", "core.autocrlf", "false"},
-		{"config", "core.hooksPath", os.DevNull},
-		{"remote", "add", "origin", r.url},
-	} {
-		if _, err := r.m.local(ctx, dir, args...); err != nil {
-			return "", err
-		}
+	if err := configure(dir, r.url); err != nil {
+		return "", err
 	}
 	depth := []string{"--depth=1"}
 	if old != "" {
@@ -165,14 +159,23 @@ func (r *remote) fetch(ctx context.Context, dir string, rev revision, old string
 	if err := r.download(ctx, dir, rev, depth); err != nil {
 		return "", fmt.Errorf("%s: %w", r.url, err)
 	}
-	commit, err := r.m.local(ctx, dir, "rev-parse", "--verify", "--quiet", "refs/aura/incoming^{commit}")
-	if err != nil {
-		return "", fmt.Errorf("%s: no commit %q", r.url, rev.Name)
-	}
-	if _, err := r.m.local(ctx, dir, "checkout", "--quiet", "--detach", "--force", commit); err != nil {
+	if _, err := r.m.local(ctx, dir, "checkout", "--quiet", "--detach", "--force", "refs/aura/incoming"); err != nil {
 		return "", fmt.Errorf("%s: %w", r.url, err)
 	}
-	return commit, nil
+	commit, err := os.ReadFile(filepath.Join(dir, ".git", "HEAD"))
+	return strings.TrimSpace(string(commit)), err
+}
+
+// configure gives a new repository its remote. Nothing secret is in it.
+func configure(dir, url string) error {
+	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(url)
+	_, err = fmt.Fprintf(f, "[core]\n\tautocrlf = false\n\thooksPath = %s\n[remote \"origin\"]\n\turl = \"%s\"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+		filepath.ToSlash(os.DevNull), quoted)
+	return errors.Join(err, f.Close())
 }
 
 // download fetches rev into refs/aura/incoming, with as little history as the

@@ -3,6 +3,7 @@ package manage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,10 +38,6 @@ type SDK struct {
 	Version    string `json:"version"`
 	Compatible bool   `json:"compatible"`
 }
-
-// Probed reports whether the plugin was loaded, so that its hooks, tool and command
-// are known.
-func (p *Plugin) Probed() bool { return p.Error == "" && p.Status == string(plugin.Enabled) }
 
 // Capabilities are the hooks, the tool and the command, as lists show them.
 func (p *Plugin) Capabilities() []string {
@@ -112,9 +109,12 @@ func (m *Manager) Show(ctx context.Context, name string) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	var known []string
+	var known, members []string
 	for _, p := range slices.Backward(list) {
 		known = append(known, p.Name)
+		if strings.EqualFold(p.Pack, name) {
+			members = append(members, p.Name)
+		}
 		if !strings.EqualFold(p.Name, name) {
 			continue
 		}
@@ -122,6 +122,10 @@ func (m *Manager) Show(ctx context.Context, name string) (*Plugin, error) {
 			return nil, err
 		}
 		return &p, nil
+	}
+	if len(members) > 0 {
+		slices.Sort(members)
+		return nil, fmt.Errorf("%q is a pack; show one of its plugins: %s", name, strings.Join(members, ", "))
 	}
 	return nil, unknown(name, known)
 }

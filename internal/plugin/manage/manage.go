@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/spelling"
@@ -63,6 +64,7 @@ func New(o Options) *Manager {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
+	o.Progress = &shared{w: o.Progress}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -75,6 +77,18 @@ func New(o Options) *Manager {
 	return &Manager{o: o, inject: func(string) error { return nil }}
 }
 
+// shared lets several programs show their progress at once.
+type shared struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
+}
+
 // say reports a step.
 func (m *Manager) say(format string, args ...any) {
 	fmt.Fprintf(m.o.Progress, format+"\n", args...)
@@ -83,7 +97,7 @@ func (m *Manager) say(format string, args ...any) {
 // getenv looks into the environment of the options. The last entry wins.
 func (m *Manager) getenv(name string) string {
 	for _, kv := range slices.Backward(m.o.Env) {
-		if key, value, ok := strings.Cut(kv, "="); ok && key == name {
+		if key, value, ok := strings.Cut(kv, "="); ok && (key == name || windows && strings.EqualFold(key, name)) {
 			return value
 		}
 	}
@@ -198,6 +212,9 @@ func (m *Manager) look(ctx context.Context, dir string) ([]plugin.Info, error) {
 func (m *Manager) load(ctx context.Context, o plugin.Options) ([]plugin.Info, error) {
 	o.Unsafe, o.Lenient, o.Logger = m.o.Unsafe, true, m.o.Logger
 	o.Environ = func() []string { return m.o.Env }
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	set, err := plugin.Load(ctx, o)
 	if err != nil {
 		return nil, err
@@ -239,6 +256,27 @@ func (m *Manager) find(ctx context.Context, name string) (*unit, *plugin.Info, e
 		}
 	}
 	return nil, nil, unknown(name, known)
+}
+
+// Names lists the names that a person may use: those of plugins and of packs.
+func (m *Manager) Names(ctx context.Context) ([]string, error) {
+	var names []string
+	for _, home := range m.o.Homes {
+		units, err := m.units(ctx, home)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range units {
+			for _, p := range u.Plugins {
+				names = append(names, p.Name)
+			}
+			if u.pack(u.Plugins[0]) {
+				names = append(names, u.Name())
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // unknown is the error for a name that nothing has.

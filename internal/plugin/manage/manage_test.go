@@ -104,6 +104,7 @@ func newWorld(t *testing.T) *world {
 			w.env = append(w.env, name+"="+v)
 		}
 	}
+	w.write("user", map[string]string{".gitconfig": "[maintenance]\n\tauto = false\n[gc]\n\tauto = 0\n"})
 	// The go command counts its uses in the background, and would do so while the
 	// directory is removed.
 	for _, dir := range []string{".config", "Library/Application Support"} {
@@ -185,7 +186,8 @@ func (w *world) commit(dir, subject string, files map[string]string) string {
 	w.write(dir, files)
 	w.git(dir, "add", "-A", "-f")
 	w.git(dir, "commit", "-q", "--allow-empty", "-m", subject)
-	return w.git(dir, "rev-parse", "HEAD")
+	head := strings.TrimSpace(w.read(w.path(dir), ".git", "HEAD"))
+	return strings.TrimSpace(w.read(w.path(dir), ".git", strings.TrimPrefix(head, "ref: ")))
 }
 
 // pluginFiles are the files of a plugin with one hook.

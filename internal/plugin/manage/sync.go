@@ -158,7 +158,7 @@ func (c *change) spare(ctx context.Context, target string, have *unit, force boo
 	if _, err := os.Stat(filepath.Join(target, ".git")); err != nil {
 		return nil
 	}
-	edited, err := c.m.edited(ctx, target)
+	edited, err := c.m.damaged(ctx, target)
 	if err != nil || len(edited) == 0 {
 		return err
 	}
@@ -234,7 +234,7 @@ func (m *Manager) verify(ctx context.Context, dir string, want *Entry) ([]string
 		return what, nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-		edited, err := m.edited(ctx, dir)
+		edited, err := m.damaged(ctx, dir)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -288,6 +289,23 @@ func (m *Manager) edited(ctx context.Context, dir string) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(split(out), made), nil
+}
+
+// damaged is edited without plugins that were only switched on or off.
+func (m *Manager) damaged(ctx context.Context, dir string) ([]string, error) {
+	edited, err := m.edited(ctx, dir)
+	return slices.DeleteFunc(edited, func(name string) bool {
+		if filepath.Base(name) != manifestName {
+			return false
+		}
+		now, err := readRecord(filepath.Join(dir, filepath.FromSlash(name)))
+		if now == nil || err != nil {
+			return false
+		}
+		base, err := m.localBytes(ctx, dir, "show", "HEAD:"+name)
+		skip := unhashed[manifestName]
+		return err == nil && bytes.Equal(without(now, skip), without(base, skip))
+	}), err
 }
 
 // keepOthers copies files that are not from the repository.

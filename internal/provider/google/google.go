@@ -114,7 +114,7 @@ func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
 		return info
 	}
 	var d description
-	if err := c.transport.GetJSON(ctx, "/"+modelPath(name), c.header, &d); err != nil {
+	if err := c.transport.GetJSON(provider.Once(ctx), "/"+modelPath(name), c.header, &d); err != nil {
 		return sdk.ModelInfo{Name: name}
 	}
 	return d.info(name)

@@ -55,6 +55,8 @@ func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
 	}
 	known, _ := provider.Lookup(name)
 	known.Name = name
+	ctx, cancel := context.WithTimeout(provider.Once(ctx), askTime)
+	defer cancel()
 	if err := c.transport.PostJSON(ctx, "/api/show", c.header, map[string]string{"model": name}, &show); err != nil {
 		return known
 	}

@@ -8,12 +8,16 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/provider/wire"
 )
 
 const defaultURL = "http://127.0.0.1:11434"
+
+// askTime is how long Model waits for the server.
+const askTime = 5 * time.Second
 
 // Client talks to one server.
 type Client struct {

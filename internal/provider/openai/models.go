@@ -42,7 +42,7 @@ func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
 	known := c.known
 	c.mu.Unlock()
 	if known == nil {
-		ctx, cancel := context.WithTimeout(ctx, askTime)
+		ctx, cancel := context.WithTimeout(provider.Once(ctx), askTime)
 		defer cancel()
 		if _, err := c.Models(ctx); err != nil {
 			return info

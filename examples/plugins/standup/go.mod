@@ -1,0 +1,5 @@
+module standup
+
+go 1.25
+
+require github.com/idelchi/aura/sdk v0.0.0
