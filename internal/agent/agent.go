@@ -107,8 +107,10 @@ type turn struct {
 	said      []lifecycle.Said   // Wait for the end of a tool batch.
 	notices   []lifecycle.Notice // Likewise; they have been shown already.
 	response  responseState
-	finished  bool     // The Done tool was called.
-	failovers []string // Agents left to try.
+	finished  bool // The Done tool was called.
+
+	uncompactable bool     // A summary failed: this turn goes on without.
+	failovers     []string // Agents left to try.
 }
 
 // responseState is what the snapshot says about the latest response.

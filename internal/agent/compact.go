@@ -50,7 +50,7 @@ func (a *Agent) compactIfFull(ctx context.Context) error {
 	if c.MaxTokens > 0 {
 		full = tokens.Estimate > c.MaxTokens
 	}
-	if !full || a.boundary(c.KeepLast) == 0 {
+	if !full || a.turn.uncompactable || !a.worthwhile(a.boundary(c.KeepLast), tokens) {
 		return nil
 	}
 	said, skip := a.beforeCompaction(ctx, false, c.KeepLast)
@@ -62,9 +62,25 @@ func (a *Agent) compactIfFull(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		a.turn.uncompactable = true // Not again at every step.
 		a.Notice("compaction", fmt.Sprintf("the conversation could not be compacted: %v", err))
 	}
 	return nil
+}
+
+// worthwhile reports whether the messages before cut take enough of the window
+// that a summary of them makes room. Where the prompt itself fills a small window,
+// summarising again and again would not help.
+func (a *Agent) worthwhile(cut int, tokens sdk.TokenState) bool {
+	raw := 0
+	for i := range a.hist.msgs[:cut] {
+		raw += a.hist.msgs[i].Tokens
+	}
+	limit := tokens.Max
+	if n := a.profile.Settings.Compaction.MaxTokens; n > 0 {
+		limit = n
+	}
+	return cut > 0 && a.tokens.real(raw)*20 >= limit
 }
 
 // recovery is how far the compactions for one model call have gone.

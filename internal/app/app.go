@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,10 +62,11 @@ type App struct {
 // Open reads the configuration and starts a session for the given face. The
 // session has said nothing yet; call Start.
 func Open(o Options, face Face) (*App, error) {
-	workdir, err := filepath.Abs(o.Homes.Workdir)
+	start, err := filepath.Abs(o.Homes.Workdir)
 	if err != nil {
 		return nil, fmt.Errorf("workdir: %w", err)
 	}
+	workdir := cmp.Or(o.Task.Workdir, start)
 	if info, err := os.Stat(workdir); err != nil {
 		return nil, fmt.Errorf("workdir: %w", err)
 	} else if !info.IsDir() {
@@ -77,9 +79,12 @@ func Open(o Options, face Face) (*App, error) {
 		opts: o, face: face, workdir: workdir, todo: &todo.List{},
 		tools: map[string]tool.Tool{}, clients: map[string]provider.Client{}, cache: map[[2]string]resolved{},
 	}
-	if a.env, err = loadEnviron(o.EnvFile, workdir); err != nil {
-		return nil, err
+	if !o.Confined { // A child gets its whole environment from its parent.
+		if a.env, err = loadEnviron(o.EnvFile, start); err != nil {
+			return nil, err
+		}
 	}
+	a.env = a.env.with(o.Task.Env)
 	homes, err := config.FindHomes(o.Homes)
 	if err != nil {
 		return nil, err
@@ -87,6 +92,7 @@ func Open(o Options, face Face) (*App, error) {
 	if a.cfg, err = config.Load(homes); err != nil {
 		return nil, err
 	}
+	a.cfg = a.cfg.WithTask(o.Task.Features)
 	a.written = readWritten(homes, workdir)
 	if a.log, a.closeLog, err = openLog(o.Debug, homes.Last()); err != nil {
 		return nil, err

@@ -14,8 +14,9 @@ import (
 const defaultEnvFile = "secrets.env"
 
 // environ is the environment of a session: that of the process with the values of
-// the environment file over it. The process's own environment is never changed.
-type environ struct{ file map[string]string }
+// the environment file over it, and over them those of the task. The process's own
+// environment is never changed.
+type environ struct{ over map[string]string }
 
 func loadEnviron(path, workdir string) (environ, error) {
 	required := path != ""
@@ -26,9 +27,22 @@ func loadEnviron(path, workdir string) (environ, error) {
 	return environ{values}, err
 }
 
+// with lays more values over the environment.
+func (e environ) with(values map[string]string) environ {
+	if len(values) == 0 {
+		return e
+	}
+	over := maps.Clone(e.over)
+	if over == nil {
+		over = map[string]string{}
+	}
+	maps.Copy(over, values)
+	return environ{over}
+}
+
 // get looks a variable up.
 func (e environ) get(name string) string {
-	if v, ok := e.file[name]; ok {
+	if v, ok := e.over[name]; ok {
 		return v
 	}
 	return os.Getenv(name)
@@ -36,16 +50,16 @@ func (e environ) get(name string) string {
 
 // list is the environment for child processes.
 func (e environ) list() []string {
-	if len(e.file) == 0 {
+	if len(e.over) == 0 {
 		return os.Environ()
 	}
 	out := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		_, over := e.file[name]
+		_, over := e.over[name]
 		return over
 	})
-	for _, name := range slices.Sorted(maps.Keys(e.file)) {
-		out = append(out, name+"="+e.file[name])
+	for _, name := range slices.Sorted(maps.Keys(e.over)) {
+		out = append(out, name+"="+e.over[name])
 	}
 	return out
 }

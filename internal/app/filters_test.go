@@ -49,11 +49,11 @@ func TestTaskLayer(t *testing.T) {
 	if slices.Contains(now, "Mkdir") || slices.Contains(now, "Write") || !slices.Contains(now, "Read") {
 		t.Errorf("without a task: %v", now)
 	}
-	now, _ = offered(t, files, app.Options{TaskTools: tool.Filter{Enabled: []string{"Mkdir", "Write", "Read"}}})
+	now, _ = offered(t, files, app.Options{Task: app.TaskOptions{Tools: tool.Filter{Enabled: []string{"Mkdir", "Write", "Read"}}}})
 	if got := strings.Join(now, " "); got != "Read Mkdir" {
 		t.Errorf("the task enables: %s", got)
 	}
-	now, _ = offered(t, files, app.Options{TaskTools: tool.Filter{Enabled: []string{"*"}, Disabled: []string{"Read"}}})
+	now, _ = offered(t, files, app.Options{Task: app.TaskOptions{Tools: tool.Filter{Enabled: []string{"*"}, Disabled: []string{"Read"}}}})
 	if slices.Contains(now, "Mkdir") || slices.Contains(now, "Read") || !slices.Contains(now, "Bash") {
 		t.Errorf("the task disables: %v", now)
 	}

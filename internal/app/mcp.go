@@ -174,7 +174,7 @@ func (a *App) ConnectServers(ctx context.Context, names ...string) ([]string, er
 	return a.servers.Notices(), a.agent.Reload()
 }
 
-// serverCommands adds /mcp and the prompts of servers to the commands.
+// serverCommands adds the prompts of servers to the commands.
 func (a *App) serverCommands(list []commands.Command) []commands.Command {
 	var prompts []commands.Command
 	for _, p := range a.servers.Prompts() {
@@ -197,7 +197,6 @@ func (a *App) serverCommands(list []commands.Command) []commands.Command {
 		}
 		prompts = append(prompts, c)
 	}
-	after := 1 + slices.IndexFunc(list, func(c commands.Command) bool { return c.Name == "tools" })
-	all, _ := commands.Merge(slices.Insert(slices.Clone(list), after, commands.MCP(a.servers)), prompts)
+	all, _ := commands.Merge(list, prompts)
 	return all
 }

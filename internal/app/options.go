@@ -15,7 +15,6 @@ type Options struct {
 	Choice    Choice
 	Limits    Limits
 	Tools     tool.Filter       // --include-tools and --exclude-tools.
-	TaskTools tool.Filter       // Of the task that is run.
 	MCP       tool.Filter       // --include-mcps and --exclude-mcps.
 	Vars      map[string]string // --set.
 	EnvFile   string            // --env-file; empty means secrets.env, if it exists.
@@ -24,9 +23,7 @@ type Options struct {
 	Debug     bool              // Write a debug log.
 	Plugins   PluginFlags
 
-	// TaskEnv is the environment of the task that is run, asked for before each call
-	// of a plugin; nil means none.
-	TaskEnv func() map[string]string
+	Task TaskOptions // The task that is run; the zero value is none.
 
 	NoExtensions bool // --without-extensions.
 
@@ -37,6 +34,14 @@ type Options struct {
 
 	// Watch are handlers that see every moment, for demonstrations.
 	Watch []lifecycle.Binding
+}
+
+// TaskOptions are what a task lays over everything else but the command line.
+type TaskOptions struct {
+	Workdir  string            // Where the session works; empty: in Homes.Workdir.
+	Env      map[string]string // Over the environment file and that of the process.
+	Tools    tool.Filter       // A further layer.
+	Features config.Layers     // Over those of agent and mode.
 }
 
 // Choice is who works, and how.

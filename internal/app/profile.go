@@ -98,7 +98,7 @@ func (a *App) build(name, modeName string) (resolved, error) {
 		r.guard.Rules = r.guard.Rules.Add(guard.Rules(mode.Tools.Policy))
 		layers = append(layers, tool.Filter(mode.Tools.Filter))
 	}
-	layers = append(layers, a.opts.TaskTools)
+	layers = append(layers, a.opts.Task.Tools)
 	r.sandbox = a.sandboxRules(f.Sandbox)
 	r.servers = a.allowedServers(f.MCP)
 	r.profile.Stale = a.staleServers(r.servers)

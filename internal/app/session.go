@@ -24,6 +24,7 @@ func (a *App) wireCommands() {
 	s.Agents = a.agents
 	s.Modes = a.modes
 	s.Tools = a.allTools
+	s.MCP = a.servers
 	s.Models = a.modelChoices
 	s.Skills = a.Skills
 	s.Print = a.face.Print
@@ -101,6 +102,7 @@ func (a *App) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	cfg = cfg.WithTask(a.opts.Task.Features)
 	set, report, err := a.loadHooks(cfg, nil)
 	if err != nil {
 		return err

@@ -30,10 +30,10 @@ func newDemo(e *env) *cobra.Command {
 		Use:   "demo",
 		Short: "See aura work in a temporary project, without key or network",
 		Long: `Lets a scripted model fix a bug in a small temporary project. Everything but the
-model is real: the loop, the tools, the files, the shell, and two shell hooks: one
-refuses a call, one tidies up after another. Where there is a Python, an extension
-counts along. The dim lines show the moments of
-the lifecycle, at which hooks, plugins and extensions can step in.`,
+model is real: the loop, the tools, the files, the shell, and those who step in. Of
+two shell hooks, one refuses a call and one tidies up after another; a Go plugin
+does not let the model stop too early; where there is a Python, an extension counts
+along. The dim lines show the moments of the lifecycle at which they can do so.`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), keep) },
 	}
@@ -85,27 +85,31 @@ func layOutDemo(dir string) (home string, err error) {
 	files := map[string]string{
 		"demo/greet.sh": filepath.Join(dir, "greet.sh"), "demo/test.sh": filepath.Join(dir, "test.sh"),
 		"demo/script.yaml": filepath.Join(home, "script.yaml"), "demo/hooks.yaml": filepath.Join(home, "config", "hooks", "demo.yaml"),
+		"demo/tested.go.txt": filepath.Join(home, "plugins", "tested", "main.go"),
 	}
 	if _, err := pyext.FindInterpreter(dir, "", os.Getenv); err == nil {
 		files["demo/tally.py"] = filepath.Join(dir, ".agent", "extensions", "tally.py")
 	}
-	provider := filepath.Join(home, "config", "providers", "demo.yaml")
-	if err := os.MkdirAll(filepath.Dir(provider), 0o755); err != nil {
-		return "", err
+	texts := map[string][]byte{
+		filepath.Join(home, "config", "providers", "demo.yaml"): []byte("demo: {type: script, script: ../../script.yaml}\n"),
+		// A directory with a go.mod cannot be embedded.
+		filepath.Join(home, "plugins", "tested", "go.mod"):      []byte("module tested\n\ngo 1.25\n\nrequire github.com/idelchi/aura/sdk v0.0.0\n"),
+		filepath.Join(home, "plugins", "tested", "plugin.yaml"): []byte("description: What was changed is tested\n"),
 	}
 	for from, to := range files {
-		src, err := demoFiles.ReadFile(from)
-		if err != nil {
-			return "", err
-		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(to, src, 0o644); err != nil {
+		if texts[to], err = demoFiles.ReadFile(from); err != nil {
 			return "", err
 		}
 	}
-	return home, os.WriteFile(provider, []byte("demo: {type: script, script: ../../script.yaml}\n"), 0o644)
+	for file, text := range texts {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return home, nil
 }
 
 // narrate shows every moment of the lifecycle as it passes.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -150,10 +151,24 @@ func (e *env) listPlugins(ctx context.Context, f pluginFlags) error {
 			case caps == "":
 				caps = "-"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.Status, caps, pluginSource(&p))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", tame(p.Name), p.Status, tame(caps), tame(pluginSource(&p)))
 		}
 		return w.Flush()
 	})
+}
+
+// tame replaces control characters in what other people wrote, which a terminal
+// would obey.
+func tame(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // pluginSource says where a plugin is and where it came from.
@@ -192,7 +207,7 @@ func pluginText(p *manage.Plugin) string {
 		if text == "" {
 			text = "-"
 		}
-		fmt.Fprintf(&b, "%-13s%s\n", label+":", text)
+		fmt.Fprintf(&b, "%-13s%s\n", label+":", tame(text))
 	}
 	line("Name", p.Name)
 	line("Description", p.Description)
@@ -227,15 +242,15 @@ func pluginText(p *manage.Plugin) string {
 		if !p.SDK.Compatible {
 			verdict = "INCOMPATIBLE"
 		}
-		fmt.Fprintf(&b, "SDK Version: %s (%s)\n", p.SDK.Version, verdict)
+		fmt.Fprintf(&b, "SDK Version: %s (%s)\n", tame(p.SDK.Version), verdict)
 	}
 	if p.Error != "" {
-		fmt.Fprintf(&b, "Probe: (failed: %s)\n", p.Error)
+		fmt.Fprintf(&b, "Probe: (failed: %s)\n", tame(p.Error))
 	}
 	line("Directory", p.Dir)
 	b.WriteString("Files:\n")
 	for _, file := range p.Files {
-		fmt.Fprintf(&b, "  %s\n", file)
+		fmt.Fprintf(&b, "  %s\n", tame(file))
 	}
 	return b.String()
 }
@@ -260,7 +275,7 @@ load. If anything fails, nothing is left behind.`,
 				}
 				fmt.Fprintf(e.out, "Installed %s (%s) in %s\n", r.Name, from, r.Dir)
 				for _, p := range r.Plugins {
-					fmt.Fprintf(e.out, "  %s  %s\n", p.Name, p.Description)
+					fmt.Fprintf(e.out, "  %s  %s\n", tame(p.Name), tame(p.Description))
 				}
 				return nil
 			})
@@ -325,11 +340,11 @@ func updateText(u manage.Updated, dry bool) string {
 	}
 	b.WriteByte('\n')
 	for _, c := range u.Commits {
-		fmt.Fprintf(&b, "  %s\n", c)
+		fmt.Fprintf(&b, "  %s\n", tame(c))
 	}
 	if dry {
 		for _, f := range u.Files {
-			fmt.Fprintf(&b, "  %s\n", f)
+			fmt.Fprintf(&b, "  %s\n", tame(f))
 		}
 	}
 	return b.String()
@@ -446,7 +461,7 @@ func newPluginsVerify(e *env, f *pluginFlags) *cobra.Command {
 				}
 				if !f.json {
 					for _, d := range list {
-						fmt.Fprintf(e.out, "%s: %s\n", d.Name, d.What)
+						fmt.Fprintf(e.out, "%s: %s\n", tame(d.Name), tame(d.What))
 					}
 				}
 				if len(list) > 0 {

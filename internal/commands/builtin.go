@@ -52,6 +52,8 @@ func Builtin() []Command {
 			Description: "List what the loaded plugins do, by moment"},
 		{Name: "skills", Group: agents, Hints: []string{"[show|use]", "[name]", "[request]"}, Run: manageSkills, Details: skillsDetails,
 			Description: "List the skills, show one, or send one to the model"},
+		{Name: "mcp", Group: agents, Hints: []string{"[name]", "[reconnect name]"}, Run: manageMCP, Details: mcpDetails,
+			Description: "List the MCP servers, show one, or connect one anew"},
 		{Name: "policy", Group: agents, Run: bare("policy", policy),
 			Description: "Show which tool calls are denied, asked about and approved"},
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/spelling"
@@ -40,6 +41,7 @@ type Session struct {
 	Store     *session.Store
 	Reads     *guard.ReadSwitches
 	Approvals *guard.Approvals
+	MCP       *mcp.Hub // nil: no servers.
 
 	Commands func() []Command // All commands, those of extensions included.
 	Agents   func() []Choice  // Agents a person can choose.

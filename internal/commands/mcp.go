@@ -13,35 +13,32 @@ const mcpDetails = `/mcp lists the MCP servers, their state and how many tools, 
 they have. /mcp NAME shows one of them. /mcp reconnect NAME connects it anew. Prompts of
 servers are commands of their own, such as /mcp__notes__summary.`
 
-// MCP is the command that shows and reconnects MCP servers.
-func MCP(hub *mcp.Hub) Command {
-	return Command{
-		Name: "mcp", Group: agents, Hints: []string{"[name|reconnect name]"}, Details: mcpDetails,
-		Description: "Show the MCP servers, or connect one anew",
-		Run: func(ctx context.Context, s *Session, args string) error {
-			verb, name, _ := strings.Cut(args, " ")
-			name = strings.TrimSpace(name)
-			switch {
-			case args == "" || args == "list":
-				s.Print(MCPList(hub.Status()))
-				return nil
-			case verb == "reconnect" && name != "":
-				if err := hub.Reconnect(ctx, name); err != nil {
-					return err
-				}
-				s.Print("connected")
-				return s.Agent.Reload()
-			case name != "":
-				return errors.New("usage: /mcp [NAME | reconnect NAME]")
-			}
-			status, err := hub.Inspect(ctx, verb)
-			if err != nil {
-				return err
-			}
-			s.Print(MCPDetails(status))
-			return nil
-		},
+func manageMCP(ctx context.Context, s *Session, args string) error {
+	hub := s.MCP
+	if hub == nil {
+		hub = mcp.New(nil, mcp.Options{})
 	}
+	verb, name, _ := strings.Cut(args, " ")
+	name = strings.TrimSpace(name)
+	switch {
+	case args == "" || args == "list":
+		s.Print(MCPList(hub.Status()))
+		return nil
+	case verb == "reconnect" && name != "":
+		if err := hub.Reconnect(ctx, name); err != nil {
+			return err
+		}
+		s.Print("connected")
+		return s.Agent.Reload()
+	case name != "":
+		return errors.New("usage: /mcp [NAME | reconnect NAME]")
+	}
+	status, err := hub.Inspect(ctx, verb)
+	if err != nil {
+		return err
+	}
+	s.Print(MCPDetails(status))
+	return nil
 }
 
 // MCPList is a table of servers.

@@ -84,6 +84,9 @@ func (l *named[T, P]) file(f File) {
 		for value.Kind == yaml.AliasNode {
 			value = value.Alias
 		}
+		if strings.TrimSpace(key.Value) == "" {
+			d.errorf(key, "", "a %s needs a name", l.kind)
+		}
 		var own T
 		before := len(l.errs)
 		d.decode(value, reflect.ValueOf(&own).Elem(), path, "")
@@ -91,7 +94,7 @@ func (l *named[T, P]) file(f File) {
 			P(&own).Check(reporter(d, value, path))
 		}
 		for _, ref := range []reference{{[]string{"agent"}, "agents"}, {[]string{"mode"}, "modes"}} {
-			if v := find(value, ref.path...); v == nil || !strings.EqualFold(v.Value, "none") {
+			if v := find(value, ref.path...); ref.kind != "modes" || v == nil || !strings.EqualFold(v.Value, "none") {
 				l.cfg.checkReference(d, value, path, ref, nil)
 			}
 		}

@@ -169,8 +169,10 @@ func (p *Pipeline) Dispatch(ctx context.Context, ev Event, check func(data any) 
 
 func (p *Pipeline) record(r Record) {
 	p.trace.add(r)
-	p.opts.Logger.Debug("handler", "moment", r.Moment, "source", r.Source.String(),
-		"verdict", r.Verdict, "duration", r.Duration, "detail", r.Detail)
+	if p.opts.Logger.Enabled(context.Background(), slog.LevelDebug) { // Or the arguments cost more than the rest.
+		p.opts.Logger.Debug("handler", "moment", r.Moment, "source", r.Source.String(),
+			"verdict", r.Verdict, "duration", r.Duration, "detail", r.Detail)
+	}
 	if p.opts.Trace != nil {
 		p.opts.Trace(r)
 	}

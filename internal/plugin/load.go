@@ -34,6 +34,12 @@ type plugin struct {
 	// at once mixes up its cases. Where there is one, calls do not overlap.
 	overlaps bool
 
+	control
+	pluginExports
+}
+
+// control is how calls get into a plugin, and how it ends.
+type control struct {
 	gate  gate
 	work  sync.Once
 	jobs  chan *job
@@ -41,8 +47,6 @@ type plugin struct {
 	dead  chan struct{}          // Closed when it is stopped.
 	end   sync.Once
 	onOff func(plugin string)
-
-	pluginExports
 }
 
 // pluginExports is what a plugin brings.
@@ -78,7 +82,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		return nil, err
 	}
 	p = &plugin{
-		name: c.name, dir: c.dir, manifest: c.manifest, log: o.Logger, taskEnv: o.TaskEnv, onOff: o.Off, dead: make(chan struct{}),
+		name: c.name, dir: c.dir, manifest: c.manifest, log: o.Logger, taskEnv: o.TaskEnv, control: control{onOff: o.Off, dead: make(chan struct{})},
 		config: mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)), copies: copiesFor(src),
 		limit: c.manifest.timeout(), overlaps: !src.selects,
 	}

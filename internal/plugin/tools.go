@@ -45,7 +45,7 @@ func (p *plugin) bindTool(ctx context.Context, o Options) error {
 	}
 	t.Execute = p.execute(execute, !t.Serial)
 	if paths, ok := optional[pathsFunc](p, "Paths"); ok {
-		t.Paths = p.paths(ctx, paths)
+		t.Paths = p.paths(paths)
 	}
 	available := p.ask(ctx, "Available", true)
 	var s sdk.ToolSchema
@@ -129,7 +129,7 @@ func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, too
 }
 
 // paths makes the Paths of a tool.
-func (p *plugin) paths(_ context.Context, f pathsFunc) func(map[string]any) (sdk.ToolPaths, error) {
+func (p *plugin) paths(f pathsFunc) func(map[string]any) (sdk.ToolPaths, error) {
 	return func(args map[string]any) (sdk.ToolPaths, error) {
 		var out sdk.ToolPaths
 		args = tool.CloneArgs(args)

@@ -130,7 +130,7 @@ func Server() *mcp.Server {
 	type text struct {
 		Text string `json:"text,omitempty" jsonschema:"any text"`
 	}
-	add := func(name, description string, run func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error)) {
+	add := func(name, description string, run handler) {
 		mcp.AddTool(s, &mcp.Tool{Name: name, Description: description}, func(ctx context.Context, req *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
 			res, err := run(ctx, req, in.Text)
 			return res, nil, err
@@ -186,6 +186,27 @@ func Server() *mcp.Server {
 		}
 		return say("grown"), nil
 	})
+	misbehave(add)
+	type numbers struct {
+		A int `json:"a"`
+		B int `json:"b"`
+	}
+	type sum struct {
+		Sum int `json:"sum"`
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: "Adds numbers.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		func(_ context.Context, _ *mcp.CallToolRequest, in numbers) (*mcp.CallToolResult, sum, error) {
+			return nil, sum{in.A + in.B}, nil
+		})
+	offers(s)
+	return s
+}
+
+// handler is a tool that takes a text.
+type handler = func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error)
+
+// misbehave adds the tools that no server should have.
+func misbehave(add func(name, description string, run handler)) {
 	add("crash", "Ends the server.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
 		fmt.Fprintln(os.Stderr, "something went terribly wrong")
 		os.Exit(7)
@@ -207,19 +228,6 @@ func Server() *mcp.Server {
 		}
 		return say(strings.Repeat("flood ", 1<<20)), nil
 	})
-	type numbers struct {
-		A int `json:"a"`
-		B int `json:"b"`
-	}
-	type sum struct {
-		Sum int `json:"sum"`
-	}
-	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: "Adds numbers.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
-		func(_ context.Context, _ *mcp.CallToolRequest, in numbers) (*mcp.CallToolResult, sum, error) {
-			return nil, sum{in.A + in.B}, nil
-		})
-	offers(s)
-	return s
 }
 
 func say(text string) *mcp.CallToolResult {

@@ -213,7 +213,7 @@ func TestAddGlobal(t *testing.T) {
 	}
 }
 
-// MG-15 MG-16 MG-17 MG-18
+// MG-15 MG-17 MG-18
 func TestAddSubpath(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -297,7 +297,7 @@ func TestAddAround(t *testing.T) {
 	}
 }
 
-// Whatever fails, nothing is left behind. MG-26 PL-14 VN-05 VN-20
+// Whatever fails, nothing is left behind. MG-26 PL-14 VN-05 VN-13 VN-14 VN-20
 func TestAddFails(t *testing.T) {
 	t.Parallel()
 	vendored := map[string]string{"vendor/" + sdkPath + "/version/version.go": "package version\n\nconst Version = \"0.\" + \"2.0\"\n"}

@@ -1,8 +1,10 @@
 package manage
 
 import (
+	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +89,52 @@ func TestList(t *testing.T) {
 	}
 	_, err = w.manager().Show(t.Context(), "gud")
 	wants(t, err, `no plugin "gud"`, "broken", "everywhere", "nomod", "off")
+}
+
+// A person may move an installation, or delete it without asking.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(w.repo("one", pluginFiles("", "one")))
+	w.add(w.repo("two", pluginFiles("", "two")))
+	if err := errors.Join(os.Mkdir(w.plugins("diagnostics"), 0o755), os.Rename(w.plugins("one"), w.plugins("diagnostics", "one")), os.RemoveAll(w.plugins("two"))); err != nil {
+		t.Fatal(err)
+	}
+	w.commit("one", "second", map[string]string{"note": "x"})
+	if _, err := w.update(UpdateOptions{}, "one"); err != nil || !w.exists(w.plugins("diagnostics", "one", "note")) {
+		t.Fatal(err)
+	}
+	if r, err := w.manager().Remove(t.Context(), "two"); err != nil || r.Name != "two" {
+		t.Error(r, err)
+	}
+	if got := w.verify(); got != nil {
+		t.Errorf("verify: %q", got)
+	}
+	if _, err := w.manager().Remove(t.Context(), "two"); err == nil {
+		t.Error("removed twice")
+	}
+}
+
+// Nothing is touched but the plugins and the lock file.
+func TestOnlyPlugins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("project", map[string]string{"main.go": "x", ".aura/config/features/x.yaml": "x", ".aura/plugins/mine/plugin.yaml": "disabled: true\n", "go.work": "go 1.1"})
+	before := w.snapshot()
+	w.add(w.repo("repo", pluginFiles("", "repo")))
+	for name := range w.snapshot() {
+		if _, had := before[name]; !had && !strings.HasPrefix(name, filepath.Join("project", ".aura", "plugins", "repo")) && name != filepath.Join("project", ".aura", lockName) {
+			t.Errorf("%s is new", name)
+		}
+	}
+	w.commit("repo", "second", map[string]string{"note": "x"})
+	if _, err := w.manager().Update(t.Context(), nil, UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.manager().Remove(t.Context(), "repo"); err != nil {
+		t.Fatal(err)
+	}
+	w.unchanged(before)
 }
 
 func TestEditDisabled(t *testing.T) {

@@ -175,7 +175,7 @@ func (w *world) repo(dir string, files map[string]string) string {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		w.Fatal(err)
 	}
-	w.git(dir, "init", "-q", "-b", "main")
+	w.git(dir, "init", "-q", "--template=", "-b", "main")
 	w.commit(dir, "first", files)
 	return "file://" + filepath.ToSlash(root)
 }

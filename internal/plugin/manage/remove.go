@@ -3,6 +3,11 @@ package manage
 import (
 	"context"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Removed is what was removed.
@@ -17,6 +22,9 @@ type Removed struct {
 func (m *Manager) Remove(ctx context.Context, name string) (*Removed, error) {
 	u, one, err := m.find(ctx, name)
 	if err != nil {
+		if r := m.forget(ctx, name); r != nil {
+			return r, nil
+		}
 		return nil, err
 	}
 	if one != nil && u.pack(*one) {
@@ -33,4 +41,30 @@ func (m *Manager) Remove(ctx context.Context, name string) (*Removed, error) {
 		r.Plugins = append(r.Plugins, p.Name)
 	}
 	return r, c.remove(u.Rel)
+}
+
+// forget removes the record of an installation whose directory is gone; nil if
+// there is none with this name.
+func (m *Manager) forget(ctx context.Context, name string) *Removed {
+	for _, home := range slices.Backward(m.o.Homes) {
+		lock, err := readLock(home.Dir)
+		if err != nil || len(lock.Plugins) == 0 {
+			continue
+		}
+		for rel := range lock.Plugins {
+			dir := filepath.Join(home.Plugins, filepath.FromSlash(rel))
+			if _, err := os.Lstat(dir); !strings.EqualFold(path.Base(rel), name) || err == nil {
+				continue
+			}
+			c, err := m.begin(ctx, home)
+			if err != nil {
+				return nil
+			}
+			defer c.end()
+			if c.record(rel, nil) == nil {
+				return &Removed{Name: path.Base(rel), Dir: dir}
+			}
+		}
+	}
+	return nil
 }

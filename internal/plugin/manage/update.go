@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,7 +140,17 @@ func (m *Manager) update(ctx context.Context, u *unit, o UpdateOptions) (*Update
 	for _, p := range plugins {
 		result.Plugins = append(result.Plugins, p.Name)
 	}
+	c.moved(u)
 	return result, c.install(staged, u.Rel, entry)
+}
+
+// moved drops the record of an installation under the path it had before a person
+// moved it. It takes effect with the next record.
+func (c *change) moved(u *unit) {
+	maps.DeleteFunc(c.lock.Plugins, func(rel string, e *Entry) bool {
+		_, err := os.Lstat(filepath.Join(c.root, filepath.FromSlash(rel)))
+		return u.Entry == nil && e.URL == u.Origin.URL && e.Subpath == u.Origin.Subpath && errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // suits reports whether the vendored SDK of every plugin suits this program.

@@ -73,7 +73,8 @@ func TestVendorCommands(t *testing.T) {
 	}
 }
 
-// A real dependency from the module proxy is vendored and runs. VN-01 VN-06
+// A real dependency from the module proxy is vendored and runs, later without a
+// toolchain. VN-01 VN-02 VN-06
 func TestVendorDependency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
