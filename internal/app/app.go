@@ -59,9 +59,9 @@ type App struct {
 	cache   map[[2]string]resolved
 }
 
-// Open reads the configuration and starts a session for the given face. The
-// session has said nothing yet; call Start.
-func Open(o Options, face Face) (*App, error) {
+// Read reads the configuration of a session and starts nothing. What it returns is
+// for looking at the parts: it holds no conversation and needs no Close.
+func Read(o Options) (*App, error) {
 	start, err := filepath.Abs(o.Homes.Workdir)
 	if err != nil {
 		return nil, fmt.Errorf("workdir: %w", err)
@@ -72,11 +72,8 @@ func Open(o Options, face Face) (*App, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("workdir: %s is not a directory", workdir)
 	}
-	if face.Print == nil {
-		face.Print = func(string) {}
-	}
 	a := &App{
-		opts: o, face: face, workdir: workdir, todo: &todo.List{},
+		opts: o, workdir: workdir, todo: &todo.List{}, log: slog.New(slog.DiscardHandler),
 		tools: map[string]tool.Tool{}, clients: map[string]provider.Client{}, cache: map[[2]string]resolved{},
 	}
 	if !o.Confined { // A child gets its whole environment from its parent.
@@ -94,6 +91,21 @@ func Open(o Options, face Face) (*App, error) {
 	}
 	a.cfg = a.cfg.WithTask(o.Task.Features)
 	a.written = readWritten(homes, workdir)
+	return a, nil
+}
+
+// Open reads the configuration and starts a session for the given face. The
+// session has said nothing yet; call Start.
+func Open(o Options, face Face) (*App, error) {
+	a, err := Read(o)
+	if err != nil {
+		return nil, err
+	}
+	homes := a.cfg.Homes
+	a.face = face
+	if a.face.Print == nil {
+		a.face.Print = func(string) {}
+	}
 	if a.log, a.closeLog, err = openLog(o.Debug, homes.Last()); err != nil {
 		return nil, err
 	}
@@ -102,7 +114,7 @@ func Open(o Options, face Face) (*App, error) {
 	if a.extensions.host, err = a.startExtensions(a.cfg, false); err != nil {
 		return nil, errors.Join(err, a.closeLog())
 	}
-	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell})
+	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell, Begin: face.Begin, Trace: face.Trace})
 	a.pipeline.Bind(lifecycle.Guard, append(guard.Bindings(guard.Options{
 		Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals,
 	}), append(o.Watch, sandbox.Guard(a.tool, a.sandboxed))...))

@@ -45,9 +45,13 @@ func (a *App) openServers() error {
 }
 
 // useServers takes over another set of servers.
-func (a *App) useServers(ctx context.Context, servers []mcp.Server) {
+func (a *App) useServers(ctx context.Context, servers []mcp.Server) error {
 	a.servers.Update(servers)
+	if err := a.agent.Reload(); err != nil { // What it may use depends on what there is.
+		return err
+	}
 	a.startServers(ctx)
+	return nil
 }
 
 // allowedServers names the servers that the filters leave.

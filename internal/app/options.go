@@ -69,4 +69,9 @@ type Face struct {
 	// Approve and Ask put something to the person; nil means that nobody is there.
 	Approve func(context.Context, agent.Approval) agent.Decision
 	Ask     func(context.Context, tool.Question) ([]string, error)
+
+	// Begin is told which handler is about to run, Trace what came of it. Both may be
+	// called by several goroutines.
+	Begin func(lifecycle.Moment, lifecycle.Source)
+	Trace func(lifecycle.Record)
 }

@@ -127,10 +127,12 @@ func (a *App) reload(ctx context.Context) error {
 		plugins.Close()
 		return err
 	}
-	a.useServers(ctx, servers)
 	a.useHooks(set, report)
 	a.usePlugins(plugins)
 	oldPlugins.Close()
+	if err := a.useServers(ctx, servers); err != nil {
+		return err
+	}
 	if err := a.reloadExtensions(ctx, cfg); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,6 +53,8 @@ func (a *App) taskEnv() map[string]string { return a.opts.Task.Env }
 // TaskRun is the session of one run of a task.
 type TaskRun struct {
 	*App
+	Stderr io.Writer // Gets what shell lines that go well write there; nil drops it.
+
 	plan *tasks.Plan
 
 	mu   sync.Mutex
@@ -164,6 +167,8 @@ func (r *TaskRun) Shell(ctx context.Context, script string) (string, error) {
 		return string(out.Stdout), ctx.Err()
 	case out.ExitCode != 0:
 		err = fmt.Errorf("exit code %d%s", out.ExitCode, lastWords(string(out.Combined)))
+	case r.Stderr != nil:
+		_, err = r.Stderr.Write(out.Stderr)
 	}
 	return string(out.Stdout), err
 }

@@ -52,6 +52,17 @@ func (e *Event) Context() *sdk.Context {
 	return &sdk.Context{}
 }
 
+// call names the tool call that the event is about, if it is about one.
+func (e *Event) call() (tool, id string) {
+	switch d := e.Data.(type) {
+	case *sdk.BeforeToolContext:
+		return d.ToolName, d.ToolCallID
+	case *sdk.AfterToolContext:
+		return d.ToolName, d.ToolCallID
+	}
+	return "", ""
+}
+
 // Copy returns the event's data with maps and slices of its own, for handlers
 // that run foreign code in this process.
 func (e *Event) Copy() any {

@@ -24,6 +24,7 @@ const lateness = 100 * time.Millisecond
 type Options struct {
 	Logger *slog.Logger
 	Shell  func(ctx context.Context, command string) bool // Runs `bash:` terms of conditions.
+	Begin  func(Moment, Source)                           // Told of every handler that is about to run, in the dispatching goroutine.
 	Trace  func(Record)                                   // Sees every record; called from the dispatching goroutine.
 }
 
@@ -139,9 +140,13 @@ func (p *Pipeline) Dispatch(ctx context.Context, ev Event, check func(data any) 
 		if !p.due(ctx, b, &ev) {
 			continue
 		}
+		if p.opts.Begin != nil {
+			p.opts.Begin(ev.Moment, b.Source)
+		}
 		start := time.Now()
 		reply, err := p.call(ctx, b, &ev)
 		rec := Record{Time: start, Moment: ev.Moment, Source: b.Source, Duration: time.Since(start)}
+		rec.Tool, rec.CallID = ev.call()
 		if err != nil {
 			if ctx.Err() != nil { // The person cancelled: nobody's fault.
 				break

@@ -28,6 +28,8 @@ type Record struct {
 	Duration time.Duration `json:"duration"`
 	Verdict  Verdict       `json:"verdict"`
 	Detail   string        `json:"detail,omitempty"` // What changed, or why not, in words.
+	Tool     string        `json:"tool,omitempty"`   // The tool of the call that the moment is about.
+	CallID   string        `json:"call_id,omitempty"`
 }
 
 // traceSize is how many records a pipeline remembers.

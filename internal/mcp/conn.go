@@ -266,7 +266,12 @@ func (c *conn) status() Status {
 // closeTime bounds how long the end of a connection may take.
 const closeTime = 2 * time.Second
 
+// isOver reports whether the life has ended. A program that exited counts before the
+// connection has noticed.
 func (l *life) isOver() bool {
+	if l.process != nil && l.process.ended() != "" {
+		return true
+	}
 	select {
 	case <-l.over:
 		return true

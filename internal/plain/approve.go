@@ -36,6 +36,7 @@ type AskerOptions struct {
 type Asker struct {
 	opts  AskerOptions
 	style style
+	limit int // Lines of a change that are shown.
 	busy  chan struct{}
 }
 
@@ -50,7 +51,7 @@ func NewAsker(o AskerOptions) *Asker {
 	if o.Interrupt == nil {
 		o.Interrupt = func() {}
 	}
-	return &Asker{opts: o, style: style{o.Colour}, busy: make(chan struct{}, 1)}
+	return &Asker{opts: o, style: style{o.Colour}, limit: previewLines, busy: make(chan struct{}, 1)}
 }
 
 // begin waits for its turn and holds back other output.
@@ -229,7 +230,7 @@ func (a *Asker) change(path, content string) []string {
 // diff is the first lines of the difference of two texts.
 func (a *Asker) diff(old, new string) []string {
 	if len(old)+len(new) > 2*maxPreview {
-		return a.cut(strings.Split(fit(new, previewLines*previewCells), "\n"))
+		return a.cut(strings.Split(fit(new, a.limit*previewCells), "\n"))
 	}
 	if old == "" {
 		var lines []string
@@ -247,9 +248,9 @@ func (a *Asker) diff(old, new string) []string {
 
 // cut shows the first lines of a change in its colours.
 func (a *Asker) cut(lines []string) []string {
-	more := len(lines) - previewLines
+	more := len(lines) - a.limit
 	if more > 0 {
-		lines = lines[:previewLines]
+		lines = lines[:a.limit]
 	}
 	out := make([]string, 0, len(lines)+1)
 	for _, line := range lines {

@@ -58,13 +58,8 @@ func (t *Task) Plan(s Start) (*Plan, error) {
 	p.Session = x.expand("session", t.Session)
 	p.lines = t.Lines
 	p.lines.Commands = append(append(append(config.Lines{}, s.Prepend...), t.Commands...), s.Append...)
-	for _, l := range []struct {
-		key   string
-		lines *config.Lines
-	}{
-		{"pre", &p.lines.Pre}, {"commands", &p.lines.Commands}, {"on_max_steps", &p.lines.OnMaxSteps}, {"post", &p.lines.Post}, {"finally", &p.lines.Finally},
-	} {
-		*l.lines = x.expandAll(l.key, *l.lines)
+	for _, b := range p.lines.Blocks() {
+		*b.Lines = x.expandAll(b.Key, *b.Lines)
 	}
 	if f := t.Foreach; f != nil {
 		p.foreach = &Foreach{
@@ -106,6 +101,9 @@ func (p *Plan) environment(t *Task, x *expander) error {
 
 // Empty reports whether the plan has nothing to do.
 func (p *Plan) Empty() bool { return len(p.lines.Commands) == 0 }
+
+// Lines are the lines of the plan; $[[ ]] in them is expanded when they run.
+func (p *Plan) Lines() Lines { return p.lines }
 
 // expander expands texts and remembers the first mistake.
 type expander struct {

@@ -113,10 +113,10 @@ func (t *Task) Adopt(name string, source config.Source) {
 
 // Check implements config.Definition.
 func (t *Task) Check(report config.Report) {
-	for _, l := range t.blocks() {
-		for i, line := range l.lines {
+	for _, b := range t.Blocks() {
+		for i, line := range *b.Lines {
 			if err := checkLine(line); err != nil {
-				report(fmt.Sprintf("%s[%d]", l.key, i), "%v", err)
+				report(fmt.Sprintf("%s[%d]", b.Key, i), "%v", err)
 			}
 		}
 	}
@@ -139,15 +139,15 @@ func (t *Task) Check(report config.Report) {
 	}
 }
 
-// block is one list of lines with its key.
-type block struct {
-	key   string
-	lines config.Lines
+// Block is one list of lines with its key.
+type Block struct {
+	Key   string
+	Lines *config.Lines
 }
 
-// blocks lists the lines by key, in the order in which they run.
-func (l *Lines) blocks() []block {
-	return []block{{"pre", l.Pre}, {"commands", l.Commands}, {"on_max_steps", l.OnMaxSteps}, {"post", l.Post}, {"finally", l.Finally}}
+// Blocks are the lines by key, in the order in which they run.
+func (l *Lines) Blocks() []Block {
+	return []Block{{"pre", &l.Pre}, {"commands", &l.Commands}, {"on_max_steps", &l.OnMaxSteps}, {"post", &l.Post}, {"finally", &l.Finally}}
 }
 
 func (f *Foreach) check(report config.Report) {
