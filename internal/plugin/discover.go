@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -139,6 +141,17 @@ func (w *walker) dir(dir string, depth int) bool {
 		w.err = err
 		return false
 	}
+	scope, err := installedScope(dir, entries)
+	if err != nil {
+		w.err = err
+		return false
+	}
+	if scope != "" {
+		if info, err := os.Stat(scope); err != nil || !info.IsDir() || depth == maxDepth {
+			return true
+		}
+		return w.dir(scope, depth+1)
+	}
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == manifestName && !e.IsDir() }) {
 		return w.found(dir)
 	}
@@ -165,4 +178,34 @@ func (w *walker) dir(dir string, depth int) bool {
 		}
 	}
 	return true
+}
+
+// originName is the record that an installation from git has in its directory.
+const originName = ".origin.yaml"
+
+// installedScope is the directory that alone counts of an installation from git, if
+// it was installed with a subpath; else "".
+func installedScope(dir string, entries []fs.DirEntry) (string, error) {
+	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == originName }) {
+		return "", nil
+	}
+	file := filepath.Join(dir, originName)
+	text, err := readFile(file, maxManifest)
+	if err != nil {
+		return "", err
+	}
+	var origin struct {
+		Subpath string `yaml:"subpath"`
+	}
+	if err := yaml.Unmarshal(text, &origin); err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	if origin.Subpath == "" {
+		return "", nil
+	}
+	sub := filepath.Clean(filepath.FromSlash(origin.Subpath))
+	if sub == "." || !filepath.IsLocal(sub) {
+		return "", fmt.Errorf("%s: subpath %q is not a path inside it", file, origin.Subpath)
+	}
+	return filepath.Join(dir, sub), nil
 }
