@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"internal/message", "internal/condition", "internal/sh", "internal/todo", "internal/markdown"},
 	{"internal/tool", "internal/provider", "internal/session"},
 	{"internal/config", "internal/lifecycle", "internal/tools", "internal/provider/wire", "internal/plugin/symbols"},
-	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp", "internal/sandbox", "internal/skills", "internal/provider/*"},
+	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp", "internal/sandbox", "internal/skills", "internal/tasks", "internal/provider/*"},
 	{"internal/agent", "internal/plugin/manage"},
 	{"internal/commands", "internal/plain"},
 	{"internal/tui"},

@@ -21,8 +21,8 @@ import (
 	"github.com/idelchi/aura/sdk"
 )
 
-// errNoProvider says how to get a model.
-var errNoProvider = errors.New(`no model provider: choose one of
+// ErrNoProvider says how to get a model.
+var ErrNoProvider = errors.New(`no model provider: choose one of
   - set an API key: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY
   - start a local Ollama server (found at its usual address, or through OLLAMA_HOST)
   - describe a provider in .aura/config/providers (run "aura init" for a template)
@@ -33,22 +33,16 @@ To see aura work without any of them, run "aura demo".`)
 // none, the first call of the model says so: commands work without.
 func (a *App) model(m config.Model) (agent.Model, error) {
 	out := agent.Model{
-		Provider: m.Provider, Name: m.Name, Think: string(m.Think), Context: m.Context, Generation: m.Generation,
+		Think: string(m.Think), Context: m.Context, Generation: m.Generation,
 	}
 	out.Generation.Context = m.Context
-	choice := a.opts.Choice
-	if choice.Provider != "" && !strings.EqualFold(choice.Provider, m.Provider) {
-		out.Provider, out.Name = choice.Provider, "" // A model of one server means nothing to another.
-	}
-	if choice.Model != "" {
-		out.Name = choice.Model
-	}
+	out.Provider, out.Name = a.chosen(m)
 	if a.opts.Noop {
 		out.Provider, out.Name, out.Client = "noop", "noop", script.Noop()
 		return out, nil
 	}
 	p, model, err := a.provider(out.Provider)
-	if errors.Is(err, errNoProvider) {
+	if errors.Is(err, ErrNoProvider) {
 		out.Provider, out.Client = "none", unavailable{err}
 		return out, nil
 	}
@@ -65,6 +59,19 @@ func (a *App) model(m config.Model) (agent.Model, error) {
 		}
 	}
 	return out, nil
+}
+
+// chosen is the provider and model of an agent, the command line laid over its file.
+func (a *App) chosen(m config.Model) (server, model string) {
+	server, model = m.Provider, m.Name
+	choice := a.opts.Choice
+	if choice.Provider != "" && !strings.EqualFold(choice.Provider, m.Provider) {
+		server, model = choice.Provider, "" // A model of one server means nothing to another.
+	}
+	if choice.Model != "" {
+		model = choice.Model
+	}
+	return server, model
 }
 
 // provider finds a provider by name, or one in the environment, with the model
@@ -89,13 +96,13 @@ func (a *App) provider(name string) (config.Provider, string, error) {
 		return p, "", err
 	}
 	if len(a.cfg.Providers) == 0 {
-		return config.Provider{}, "", errNoProvider
+		return config.Provider{}, "", ErrNoProvider
 	}
 	var names []string
 	for _, p := range a.cfg.Providers {
 		names = append(names, p.Name)
 	}
-	return config.Provider{}, "", fmt.Errorf("%w\nTo use one of %s, give --provider or set model.provider of the agent.", errNoProvider, strings.Join(names, ", "))
+	return config.Provider{}, "", fmt.Errorf("%w\nTo use one of %s, give --provider or set model.provider of the agent.", ErrNoProvider, strings.Join(names, ", "))
 }
 
 // listening reports whether something answers at a local address.

@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/idelchi/aura/internal/agent"
@@ -149,20 +147,4 @@ func pluginCommand(c tool.Command) commands.Command {
 		return err
 	}
 	return out
-}
-
-// ListPlugins describes every plugin of the configuration, also those that cannot
-// be loaded. The plugins are loaded for it and released again.
-func (a *App) ListPlugins(ctx context.Context) ([]plugin.Info, error) {
-	o, err := a.pluginOptions(a.cfg)
-	if err != nil {
-		return nil, err
-	}
-	o.Lenient = true
-	set, err := plugin.Load(ctx, o)
-	if err != nil {
-		return nil, errors.Join(err, ctx.Err())
-	}
-	defer set.Close()
-	return slices.Clip(set.Plugins()), nil
 }

@@ -211,6 +211,9 @@ func (s Schedule) String() string {
 // Next is the first time after now, in the time zone of now. A schedule whose only
 // time has passed is ErrPast.
 func (s Schedule) Next(now time.Time) (time.Time, error) {
+	if s.IsZero() {
+		return time.Time{}, errors.New("no schedule")
+	}
 	scheduler, err := gocron.NewScheduler(gocron.WithClock(clockwork.NewFakeClockAt(now)), gocron.WithLocation(now.Location()))
 	if err != nil {
 		return time.Time{}, err
