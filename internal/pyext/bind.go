@@ -87,7 +87,11 @@ func (hd *handler) call(ev *lifecycle.Event) (*call, error) {
 }
 
 func (hd *handler) fields(ev *lifecycle.Event) ([]byte, error) {
-	data, err := marshal(hd.event.fields(hd.host, ev.Data))
+	fields := hd.event.fields(hd.host, ev.Data)
+	if a, ok := fields.(appender); ok {
+		return a.appendJSON(nil), nil
+	}
+	data, err := marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", hd.event.name, err)
 	}

@@ -138,7 +138,7 @@ func (p *process) enqueue(pd *pending) bool {
 	pd.id, pd.since = p.next, time.Now()
 	p.calls[pd.id] = pd
 	p.queue = append(p.queue, pd)
-	pd.timer = time.AfterFunc(pd.timeout, func() { p.overdue(pd) })
+	p.remind(pd, pd.timeout)
 	return true
 }
 
@@ -213,7 +213,7 @@ func (p *process) abandon(pd *pending) {
 	if waiting {
 		pd.abandoned, pd.told, pd.done = true, true, func() {}
 		pd.timeout, pd.since = p.host.opts.patience, time.Now()
-		pd.timer.Reset(pd.timeout)
+		p.remind(pd, pd.timeout)
 	}
 	p.mu.Unlock()
 	if waiting {

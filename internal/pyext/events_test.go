@@ -45,7 +45,7 @@ def register(api):
 `
 
 // Every event has the fields that the guide and its program promise.
-// AX-35 AX-36 AX-38 AX-39 AX-40 AX-41 AX-42 AX-43 AX-44 AX-49
+// AX-39 AX-40 AX-41 AX-42 AX-43 AX-44 AX-49
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := start(t, files{"recorder": recorder})

@@ -39,6 +39,8 @@ type process struct {
 	queue   []*pending // Calls that Python has not begun or is running, oldest first.
 	next    int64
 	chunks  chunkQueue
+	watch   *time.Timer // Looks at the calls that are due.
+	watchAt time.Time   // When; zero while the watch is off.
 	death   death
 	dead    bool
 	ready   bool
@@ -59,10 +61,10 @@ type pending struct {
 	id      int64
 	owner   int
 	timeout time.Duration
-	since   time.Time // When it got to the head of the queue.
-	parked  bool      // A coroutine that waits.
-	told    bool      // That its time is up.
-	timer   *time.Timer
+	since   time.Time  // When it got to the head of the queue.
+	parked  bool       // A coroutine that waits.
+	told    bool       // That its time is up.
+	due     time.Time  // When it is looked at again.
 	events  chan frame // Answers and questions; closed when the process died.
 	started bool       // When the process died: it had been begun.
 	done    func()     // Called in place of events, for calls that nobody waits for.
@@ -267,7 +269,6 @@ func (p *process) answer(f frame) {
 	}
 	if f.Ask == "" {
 		delete(p.calls, f.ID)
-		c.timer.Stop()
 	}
 	done := c.done
 	p.mu.Unlock()
@@ -291,9 +292,43 @@ func (p *process) leaveQueue(c *pending) {
 		if i == 0 && len(p.queue) > 0 {
 			head := p.queue[0]
 			head.since = time.Now()
-			head.timer.Reset(head.timeout)
+			p.remind(head, head.timeout)
 		}
 		return
+	}
+}
+
+// remind has a call looked at again after some time. The caller holds mu. One timer
+// serves all calls and stays on when they end: most end long before it fires.
+func (p *process) remind(c *pending, after time.Duration) {
+	c.due = time.Now().Add(after)
+	if !p.watchAt.IsZero() && !c.due.Before(p.watchAt) {
+		return
+	}
+	p.watchAt = c.due
+	if p.watch == nil {
+		p.watch = time.AfterFunc(after, p.look)
+		return
+	}
+	p.watch.Reset(after)
+}
+
+// look finds the calls that are due.
+func (p *process) look() {
+	p.mu.Lock()
+	p.watchAt = time.Time{}
+	now := time.Now()
+	var due []*pending
+	for _, c := range p.calls {
+		if left := c.due.Sub(now); left > 0 {
+			p.remind(c, left)
+		} else {
+			due = append(due, c)
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range due {
+		p.overdue(c)
 	}
 }
 
@@ -305,18 +340,18 @@ func (p *process) overdue(c *pending) {
 		return
 	}
 	if !c.parked && p.queue[0] != c {
-		c.timer.Reset(c.timeout) // It has not begun: somebody else is running.
+		p.remind(c, c.timeout) // It has not begun: somebody else is running.
 		p.mu.Unlock()
 		return
 	}
 	if left := c.timeout - time.Since(c.since); !c.parked && left > 0 {
-		c.timer.Reset(left)
+		p.remind(c, left)
 		p.mu.Unlock()
 		return
 	}
 	if c.parked && !c.told {
 		c.told = true
-		c.timer.Reset(awaitGrace)
+		p.remind(c, awaitGrace)
 		p.mu.Unlock()
 		p.cancel(c.id, true)
 		return
@@ -401,7 +436,6 @@ func (p *process) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, c := range p.calls {
-		c.timer.Stop()
 		c.started = c.parked || len(p.queue) > 0 && p.queue[0] == c
 		delete(p.calls, id)
 		if c.done == nil {
@@ -409,6 +443,9 @@ func (p *process) release() {
 		}
 	}
 	p.queue = nil
+	if p.watch != nil {
+		p.watch.Stop()
+	}
 	close(p.loading)
 }
 

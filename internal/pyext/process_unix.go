@@ -36,6 +36,9 @@ func (p *process) connect() (printed *os.File, err error) {
 	}
 	opened = append(opened, p.marker)
 	_ = os.Remove(p.marker.Name())
+	if err = p.marker.Truncate(8); err != nil {
+		return nil, err
+	}
 	p.in, p.out = in, out
 	p.cmd.Stdout, p.cmd.Stderr = childPrint, childPrint
 	p.cmd.ExtraFiles = []*os.File{childIn, childOut, p.marker}

@@ -251,7 +251,7 @@ class Host:
         for call, coro in self.backlog:
             self.launch(call, coro)
         self.backlog = []
-        if _wire.pwrite is None:
+        if _wire.WINDOWS:
             from threading import Thread
 
             Thread(target=self.feed, args=(loop,), daemon=True).start()

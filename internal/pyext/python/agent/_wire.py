@@ -8,11 +8,13 @@ import sys
 from _thread import allocate_lock, get_ident
 
 try:
-    from posix import _exit, pwrite, read, write
+    from posix import _exit, read, set_inheritable, write
+
+    WINDOWS = False
 except ImportError:  # Windows
     from nt import _exit, read, write
 
-    pwrite = None
+    WINDOWS = True
 
 # Nothing longer crosses the wire; the other side gives up on lines that do.
 MAX_FRAME = 24 << 20
@@ -81,7 +83,7 @@ class Wire:
     def __init__(self, source, sink, marker):
         self.source = source
         self.sink = sink
-        self.marker = marker
+        self.marker = marker  # A buffer of 8 bytes that the other side can read; None where there is none.
         self.lock = allocate_lock()
         self.main = get_ident()
         self.parts = []  # Of a line that is not complete.
@@ -134,18 +136,22 @@ class Wire:
         before, self.marked = self.marked, number
         if self.marker is not None and before != number:
             # The one before last stays readable when nobody runs.
-            pwrite(self.marker, (number | (number or before) << 32).to_bytes(8, "little"), 0)
+            self.marker[0:8] = (number | (number or before) << 32).to_bytes(8, "little")
         return before
 
 
 def open_wire():
     """The wire of this process: descriptors 3 and 4, and 5 for the marker; on Windows standard input and output."""
-    if pwrite is not None:
-        from posix import set_inheritable
-
+    if not WINDOWS:
         for fd in (3, 4, 5):
             set_inheritable(fd, False)
-        wire = Wire(3, 4, 5)
+        try:
+            from mmap import mmap
+
+            marker = mmap(5, 8)
+        except (ImportError, OSError, ValueError):
+            marker = None
+        wire = Wire(3, 4, marker)
     else:
         import msvcrt
         import os
