@@ -84,8 +84,13 @@ type Agent struct {
 	turn   turn
 	loaded []string // Deferred tools that were loaded.
 	hidden []string // Tools whose condition did not hold at the latest request.
-	title  string   // What the session is about.
-	name   string   // How the person calls it.
+	label  label
+}
+
+// label is how the session is called.
+type label struct {
+	title string // What it is about.
+	name  string // How the person calls it.
 }
 
 // toggles are switches the person can turn while the session runs.
@@ -107,6 +112,7 @@ type turn struct {
 	said      []lifecycle.Said   // Wait for the end of a tool batch.
 	notices   []lifecycle.Notice // Likewise; they have been shown already.
 	response  responseState
+	taken     int  // Rough tokens of results that wait to enter the history.
 	finished  bool // The Done tool was called.
 
 	uncompactable bool     // A summary failed: this turn goes on without.

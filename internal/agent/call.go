@@ -24,6 +24,7 @@ type call struct {
 	tool     tool.Tool
 	malfunct string // Why the call cannot be made at all: malformed or unknown.
 
+	nested   bool // Made by a tool: the result goes to that tool.
 	rejected bool // Never executed: the answer is ephemeral.
 	result   tool.Result
 	replaced *string  // What handlers made of the result.
@@ -80,6 +81,7 @@ func (a *Agent) runTools(ctx context.Context, resp *provider.Response) error {
 		a.append(c.answer())
 		a.turn.finished = a.turn.finished || c.result.Done
 	}
+	a.turn.taken = 0
 	a.flush()
 	return ctx.Err()
 }
@@ -176,8 +178,8 @@ func (a *Agent) runGroup(ctx context.Context, group []*call) {
 		}
 		wg.Wait()
 	}
-	for _, c := range group {
-		a.conclude(ctx, c)
+	for i, c := range group {
+		a.conclude(ctx, c, group[i+1:])
 	}
 }
 
@@ -309,15 +311,16 @@ func (a *Agent) safely(ctx context.Context, c *call, tc tool.Call) (r tool.Resul
 }
 
 // conclude counts an executed call and lets the handlers see and change its
-// result.
-func (a *Agent) conclude(ctx context.Context, c *call) {
+// result. The calls that follow are those whose results must find room as well.
+func (a *Agent) conclude(ctx context.Context, c *call, following []*call) {
 	if c.rejected {
 		a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Args: c.Arguments, Text: c.err.Error(), Failed: true})
 		return
 	}
-	c.result.Text = a.limitResult(c.result.Text)
+	limit := a.resultLimit(following)
+	c.result.Text = a.limitResult(c.result.Text, limit)
 	if c.err != nil {
-		if text := a.limitResult(c.err.Error()); text != c.err.Error() {
+		if text := a.limitResult(c.err.Error(), limit); text != c.err.Error() {
 			c.err = errors.New(text)
 		}
 	}
@@ -339,7 +342,12 @@ func (a *Agent) conclude(ctx context.Context, c *call) {
 	a.turn.said = append(a.turn.said, out.Said...)
 	a.mu.Unlock()
 	if out.Data != any(data) { // Some handler replaced the output.
-		c.replaced = new(a.limitResult(out.Data.(*sdk.AfterToolContext).ToolResult))
+		c.replaced = new(a.limitResult(out.Data.(*sdk.AfterToolContext).ToolResult, limit))
+	}
+	if !c.nested {
+		a.mu.Lock()
+		a.turn.taken += len(c.text()) / 4
+		a.mu.Unlock()
 	}
 	a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Text: c.text(), Failed: c.err != nil, Duration: c.duration})
 	for _, text := range c.feedback {
@@ -371,13 +379,30 @@ func (a *Agent) count(c *call) {
 	a.turn.calls = append(a.turn.calls, record)
 }
 
-// limitResult cuts a result that would fill the context window.
-func (a *Agent) limitResult(text string) string {
-	limit := a.profile.Settings.Result.Tokens
-	if share := a.profile.Settings.Result.Percent; share > 0 && a.info.ContextLength > 0 {
-		room := int(float64(a.info.ContextLength)*share/100) - a.tokens.real(a.rough())
-		limit = max(room, 256)
+// minResult is what a result may always take, in tokens: less would say nothing.
+const minResult = 256
+
+// resultLimit is how many tokens the next result may take; 0 is no limit. Where the
+// window is what counts, the results of one response share what is left of it: each
+// may take what the ones that follow do not need, and at least an equal part.
+func (a *Agent) resultLimit(following []*call) int {
+	r := a.profile.Settings.Result
+	if r.Percent <= 0 || a.info.ContextLength <= 0 {
+		return r.Tokens
 	}
+	a.mu.Lock()
+	taken := a.turn.taken
+	a.mu.Unlock()
+	room := int(float64(a.info.ContextLength)*r.Percent/100) - a.tokens.real(a.rough()+taken)
+	needed := 0
+	for _, c := range following {
+		needed += a.size(c.text())
+	}
+	return max(room-needed, room/(len(following)+1), minResult)
+}
+
+// limitResult cuts a result that is larger than limit tokens; 0 is no limit.
+func (a *Agent) limitResult(text string, limit int) string {
 	if limit <= 0 || a.size(text) <= limit {
 		return text
 	}

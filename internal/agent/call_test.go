@@ -300,6 +300,49 @@ func TestResultLimit(t *testing.T) {
 	}
 }
 
+// The results of one response share what is left of the window, whether or not their
+// tools run together: a small one is whole, the large ones divide the rest.
+func TestResultsShareTheWindow(t *testing.T) {
+	flood := strings.Repeat("flood ", 20_000)
+	for _, serial := range []bool{false, true} {
+		r := newRig(t, "model: {context_length: 8000}\nturns: [{calls: [{name: Flood}, {name: Apple}, {name: Flood}, {name: Flood}]}, {text: ok}]\n", setup{
+			tools: []tool.Tool{answers("Flood", flood), answers("Apple", "apple")},
+			profile: func(p *agent.Profile) {
+				p.Settings.Serial, p.Settings.Result, p.Settings.Compaction.Disabled = serial, agent.ResultLimit{Tokens: 1, Percent: 90}, true
+			},
+		})
+		r.send("go")
+		var sizes []int
+		total := 0
+		for _, m := range r.model.request(2).Messages[2:] {
+			sizes = append(sizes, len(m.Content)/4)
+			total += len(m.Content) / 4
+		}
+		if r.model.request(2).Messages[3].Content != "apple" {
+			t.Errorf("the small result was cut: %d tokens", sizes[1])
+		}
+		// Three notes about what was left out, and a least size for each, are over the limit.
+		if total > 8000*95/100 {
+			t.Errorf("serial %v: results of %d tokens fill the window: %v", serial, total, sizes)
+		}
+		if small, large := min(sizes[0], sizes[2], sizes[3]), max(sizes[0], sizes[2], sizes[3]); !serial && large-small > 200 {
+			t.Errorf("results that ran together are not cut alike: %v", sizes)
+		}
+		if after := r.Snapshot().Tokens; after.Estimate > after.Max {
+			t.Errorf("serial %v: %d tokens in a window of %d", serial, after.Estimate, after.Max)
+		}
+	}
+	// Where the window is unknown, the number of tokens counts.
+	r := newRig(t, "model: {context_length: 0}\nturns: [{calls: [{name: Flood}]}, {text: ok}]\n", setup{
+		tools:   []tool.Tool{answers("Flood", flood)},
+		profile: func(p *agent.Profile) { p.Settings.Result = agent.ResultLimit{Tokens: 500, Percent: 90} },
+	})
+	r.send("go")
+	if window, got := r.Snapshot().Tokens.Max, len(r.model.request(2).Messages[2].Content); window == 0 && got > 2400 {
+		t.Errorf("%d bytes", got)
+	}
+}
+
 // Output of a running tool is shown while it runs.
 func TestLiveOutput(t *testing.T) {
 	r := newRig(t, "turns: [{calls: [{name: Bash, id: b1, arguments: {command: 'echo one; echo two'}}]}, {text: ok}]\n", setup{})

@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -284,28 +283,6 @@ func TestStateIsOfTheMoment(t *testing.T) {
 	}
 	if got := r.model.request(1).System; got != "I am main, tiny, b." {
 		t.Errorf("system %q", got)
-	}
-}
-
-// A handler that writes into what it was given changes nothing.
-func TestSnapshotIsACopy(t *testing.T) {
-	r := newRig(t, "turns: [{calls: [{name: Ls, arguments: {path: .}}]}, {text: ok}]\n", setup{
-		handlers: []lifecycle.Binding{{
-			Source: lifecycle.Source{Kind: lifecycle.Plugin, Name: "vandal"}, Moment: lifecycle.BeforeToolExecution,
-			Handler: lifecycle.HandlerFunc(func(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-				d := ev.Copy().(*sdk.BeforeToolContext)
-				d.Arguments["path"] = "/nowhere"
-				d.Turns[0].Content = "changed"
-				d.Vars["A"] = "changed"
-				d.AvailableTools[0] = "changed"
-				return lifecycle.Reply{}, nil
-			}),
-		}},
-	})
-	r.send("hello")
-	s := r.Snapshot()
-	if s.Turns[0].Content != "hello" || s.Vars["A"] != "b" || s.AvailableTools[0] == "changed" || s.Stats.ToolErrors != 0 {
-		t.Errorf("%+v", s)
 	}
 }
 

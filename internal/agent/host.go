@@ -19,6 +19,7 @@ import (
 // the model. It may be called by several goroutines.
 func (a *Agent) Run(ctx context.Context, name string, args map[string]any) (tool.Result, error) {
 	c := a.lookup(sdk.MessageToolCall{ID: fmt.Sprintf("sub_%d", a.subcalls.Add(1)), Name: name, Arguments: args}, a.available())
+	c.nested = true
 	a.runGroup(ctx, []*call{c})
 	switch {
 	case c.err == nil:

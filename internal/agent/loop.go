@@ -87,8 +87,8 @@ func (a *Agent) settle() error {
 
 // autoTitle names the session after the first thing the person said.
 func (a *Agent) autoTitle(text string) {
-	if limit := a.profile.Settings.Title.Length; a.title == "" && limit > 0 {
-		a.title = titleOf(text, limit)
+	if limit := a.profile.Settings.Title.Length; a.label.title == "" && limit > 0 {
+		a.label.title = titleOf(text, limit)
 	}
 }
 
@@ -108,7 +108,7 @@ const titlePrompt = "Name this conversation in at most six words. Answer with th
 // wanted. A failure leaves the first words of the person.
 func (a *Agent) modelTitle(ctx context.Context, said, answer string) {
 	t := a.profile.Settings.Title
-	if t.Model == nil || t.Length <= 0 || a.stats.turns != 1 || a.title != titleOf(said, t.Length) {
+	if t.Model == nil || t.Length <= 0 || a.stats.turns != 1 || a.label.title != titleOf(said, t.Length) {
 		return
 	}
 	text, err := a.complete(ctx, *t.Model, cmpOr(t.Prompt, titlePrompt), said+"\n\n"+cutUTF8(answer, 2000))
@@ -116,7 +116,7 @@ func (a *Agent) modelTitle(ctx context.Context, said, answer string) {
 		a.opts.Logger.Warn("no title", "error", err)
 		return
 	}
-	a.title = titleOf(strings.Trim(text, "\"'"), t.Length)
+	a.label.title = titleOf(strings.Trim(text, "\"'"), t.Length)
 }
 
 // receive lets the handlers judge and rewrite what the person said.

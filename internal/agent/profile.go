@@ -64,10 +64,10 @@ type Title struct {
 	Prompt string // Instructions; empty means the built-in ones.
 }
 
-// ResultLimit bounds what one tool result may cost. The zero value is no limit.
+// ResultLimit bounds what tool results may cost. The zero value is no limit.
 type ResultLimit struct {
 	Tokens  int     // Most tokens of one result.
-	Percent float64 // Most percent of the window that may be full afterwards.
+	Percent float64 // Most percent of the window that may be full afterwards; counts in place of Tokens where the window is known.
 }
 
 // Compaction says when and how the history is made shorter.

@@ -3,9 +3,12 @@ package agent
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -19,6 +22,16 @@ type Prompt struct {
 	Instructions string // Instructions found in the workspace, verbatim.
 	ReadBefore   ReadBeforeData
 	Policy       string // Tool policy in words.
+	Origins      PromptOrigins
+}
+
+// PromptOrigins are the files of the parts, for errors.
+type PromptOrigins struct{ Agent, Mode, System Origin }
+
+// Origin is where a template was written. The zero value is nowhere.
+type Origin struct {
+	File string
+	Line int // Of the first line of the template.
 }
 
 // PromptData is what prompt templates can use.
@@ -86,7 +99,7 @@ func (a *Agent) render() error {
 	a.resolveModel(context.Background())
 	text, err := a.profile.Prompt.render(a.promptData())
 	if err != nil {
-		return fmt.Errorf("prompt of agent %s: %w", a.profile.Agent, err)
+		return err
 	}
 	a.system = text
 	return nil
@@ -127,11 +140,11 @@ func (a *Agent) promptData() PromptData {
 // render composes the parts: agent, files, workspace instructions, mode; or the
 // named system prompt, which places them itself.
 func (p *Prompt) render(data PromptData) (string, error) {
-	agent, err := expand("agent", p.Agent, nil, data)
+	agent, err := expand(p.Origins.Agent, "agent", p.Agent, nil, data)
 	if err != nil {
 		return "", err
 	}
-	mode, err := expand("mode", p.Mode, nil, data)
+	mode, err := expand(p.Origins.Mode, "mode", p.Mode, nil, data)
 	if err != nil {
 		return "", err
 	}
@@ -141,19 +154,19 @@ func (p *Prompt) render(data PromptData) (string, error) {
 		}
 		return join(agent, p.Files, p.Instructions, mode), nil
 	}
-	return expand("system", p.System, map[string]string{
+	return expand(p.Origins.System, "system", p.System, map[string]string{
 		"agent": agent, "mode": mode, "files": p.Files, "instructions": p.Instructions,
 	}, data)
 }
 
 // expand executes a template; parts are texts it can include by name.
-func expand(name, text string, parts map[string]string, data PromptData) (string, error) {
+func expand(from Origin, name, text string, parts map[string]string, data PromptData) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
 	t, err := config.Template(name, text)
 	if err != nil {
-		return "", err
+		return "", from.explain(name, data.Agent, err)
 	}
 	for part := range parts {
 		// The parts are finished text: whatever looks like a template in them is not one.
@@ -166,7 +179,53 @@ func expand(name, text string, parts map[string]string, data PromptData) (string
 		PromptData
 		Parts map[string]string
 	}{data, parts})
-	return strings.TrimSpace(b.String()), err
+	if err != nil {
+		return "", from.explain(name, data.Agent, err)
+	}
+	return strings.TrimSpace(b.String()), nil
+}
+
+// explain says where and what is wrong with a template in the words of the person who
+// wrote it, who knows nothing of our types.
+func (o Origin) explain(name, agent string, err error) error {
+	// template: agent:2:3: executing "agent" at <.Nothing>: can't evaluate field Nothing in type ...
+	text := strings.TrimPrefix(err.Error(), "template: "+name+":")
+	number, rest, _ := strings.Cut(text, ":")
+	line, bad := strconv.Atoi(number)
+	if bad != nil {
+		line, rest = 1, text
+	}
+	if _, after, ok := strings.Cut(rest, " executing "); ok {
+		if _, after, ok = strings.Cut(after, " at <"); ok {
+			rest = "{{" + strings.Replace(after, ">: ", "}}: ", 1)
+		}
+	}
+	if before, after, ok := strings.Cut(rest, "can't evaluate field "); ok {
+		field, _, _ := strings.Cut(after, " ")
+		rest = fmt.Sprintf("%sthere is no %q here", before, field)
+		if near := spelling.Closest(field, fields(reflect.TypeFor[PromptData]())); near != "" && near != field {
+			rest += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+	}
+	if before, _, ok := strings.Cut(rest, "wrong type for value;"); ok {
+		rest = before + "the value is of another kind than the function takes"
+	}
+	where := fmt.Sprintf("%s prompt of agent %s, line %d", name, agent, line)
+	if o.File != "" {
+		where = fmt.Sprintf("%s:%d", o.File, o.Line+line-1)
+	}
+	return fmt.Errorf("%s: template: %s", where, strings.TrimSpace(rest))
+}
+
+// fields are the names of the fields of a struct and of the structs in it.
+func fields(t reflect.Type) (names []string) {
+	for f := range t.Fields() {
+		names = append(names, f.Name)
+		if f.Type.Kind() == reflect.Struct {
+			names = append(names, fields(f.Type)...)
+		}
+	}
+	return names
 }
 
 // join puts the parts that are not empty under each other.

@@ -80,7 +80,7 @@ func (a *Agent) Snapshot() sdk.Context {
 		Turns:          slices.Clip(a.hist.turns),
 		SystemPrompt:   a.prompt(),
 		Vars:           place.Vars,
-		SessionTitle:   a.title,
+		SessionTitle:   a.label.title,
 	}
 	if a.opts.Log != nil {
 		c.SessionID = a.opts.Log.ID()
@@ -182,7 +182,7 @@ func (a *Agent) saveMeta() error {
 	a.mu.Unlock()
 	// What the command line allowed, it allowed for this run.
 	m := session.Meta{
-		Title: a.title, Name: a.name, Agent: a.profile.Agent, Mode: a.profile.Mode, Model: a.profile.Model.Name, Provider: a.profile.Model.Provider,
+		Title: a.label.title, Name: a.label.name, Agent: a.profile.Agent, Mode: a.profile.Mode, Model: a.profile.Model.Name, Provider: a.profile.Model.Provider,
 		Think: a.state.think, Switches: session.Switches{Auto: a.state.auto && !a.opts.Auto, Done: a.state.done, Verbose: a.state.verbose},
 		LoadedTools: loaded, Stats: stats, Todo: session.Todo{Summary: summary, Items: items}, Workdir: a.opts.Place.Workdir,
 	}
@@ -204,7 +204,7 @@ func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.Stat
 	a.opts.Log = log
 	m := state.Meta
 	a.hist.reset(state.Messages)
-	a.title, a.name = m.Title, m.Name
+	a.label.title, a.label.name = m.Title, m.Name
 	a.opts.Todo.Replace(m.Todo.Summary, m.Todo.Items)
 	a.state.auto, a.state.done, a.state.verbose = a.opts.Auto || m.Switches.Auto, m.Switches.Done, m.Switches.Verbose
 	if a.opts.Think == "" {
@@ -232,7 +232,7 @@ func (a *Agent) Begin(log *session.Log) error {
 	}
 	a.opts.Log = log
 	a.hist.reset(nil)
-	a.title, a.name = "", ""
+	a.label.title, a.label.name = "", ""
 	a.opts.Todo.Replace("", nil)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -242,15 +242,15 @@ func (a *Agent) Begin(log *session.Log) error {
 
 // SetTitle sets what the session is about.
 func (a *Agent) SetTitle(title string) error {
-	a.title = title
+	a.label.title = title
 	return a.saveMeta()
 }
 
 // Title returns what the session is about.
-func (a *Agent) Title() string { return a.title }
+func (a *Agent) Title() string { return a.label.title }
 
 // SetName gives the session a name by which it can be resumed.
 func (a *Agent) SetName(name string) error {
-	a.name = name
+	a.label.name = name
 	return a.saveMeta()
 }

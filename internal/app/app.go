@@ -41,17 +41,30 @@ type App struct {
 	pipeline *lifecycle.Pipeline
 	agent    *agent.Agent
 	commands *commands.Session
-	hooks    *hooks.Set
-	plugins  *plugin.Set // nil: none.
+	parts
+	state
 
-	servers *mcp.Hub
+	mu sync.Mutex // Guards what sub-agents resolve side by side.
+	shared
+}
 
+// parts are what extends the session.
+type parts struct {
+	hooks      *hooks.Set
+	plugins    *plugin.Set // nil: none.
+	servers    *mcp.Hub
 	extensions extensions
-	reads      guard.Reads
-	confined   confinement
-	todo       *todo.List
+}
 
-	mu      sync.Mutex // Guards what sub-agents resolve side by side.
+// state is what tools and guards remember during the session.
+type state struct {
+	reads    guard.Reads
+	confined confinement
+	todo     *todo.List
+}
+
+// shared is guarded by App.mu.
+type shared struct {
 	cfg     *config.Config
 	written written
 	tools   map[string]tool.Tool
@@ -73,8 +86,8 @@ func Read(o Options) (*App, error) {
 		return nil, fmt.Errorf("workdir: %s is not a directory", workdir)
 	}
 	a := &App{
-		opts: o, workdir: workdir, todo: &todo.List{}, log: slog.New(slog.DiscardHandler),
-		tools: map[string]tool.Tool{}, clients: map[string]provider.Client{}, cache: map[[2]string]resolved{},
+		opts: o, workdir: workdir, log: slog.New(slog.DiscardHandler), state: state{todo: &todo.List{}},
+		shared: shared{tools: map[string]tool.Tool{}, clients: map[string]provider.Client{}, cache: map[[2]string]resolved{}},
 	}
 	if !o.Confined { // A child gets its whole environment from its parent.
 		if a.env, err = loadEnviron(o.EnvFile, start); err != nil {
@@ -109,39 +122,51 @@ func Open(o Options, face Face) (*App, error) {
 	if a.log, a.closeLog, err = openLog(o.Debug, homes.Last()); err != nil {
 		return nil, err
 	}
+	if err := a.compose(homes); err != nil {
+		return nil, errors.Join(err, a.release())
+	}
+	return a, nil
+}
+
+// compose builds the session: pipeline, parts, agent and commands.
+func (a *App) compose(homes config.Homes) (err error) {
+	if a.extensions.host, err = a.startExtensions(a.cfg, false); err != nil {
+		return err
+	}
 	approvals := &guard.Approvals{}
 	approvals.Restore(a.cfg.Approvals)
-	if a.extensions.host, err = a.startExtensions(a.cfg, false); err != nil {
-		return nil, errors.Join(err, a.closeLog())
-	}
-	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell, Begin: face.Begin, Trace: face.Trace})
-	a.pipeline.Bind(lifecycle.Guard, append(guard.Bindings(guard.Options{
-		Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals,
-	}), append(o.Watch, sandbox.Guard(a.tool, a.sandboxed))...))
 	a.commands = &commands.Session{Reads: &guard.ReadSwitches{}, Approvals: approvals, Store: a.store(homes)}
+	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell, Begin: a.face.Begin, Trace: a.face.Trace})
+	guards := guard.Bindings(guard.Options{Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals})
+	guards = append(guards, sandbox.Guard(a.tool, a.sandboxed))
+	a.pipeline.Bind(lifecycle.Guard, append(guards, a.opts.Watch...))
 	set, report, err := a.loadHooks(a.cfg, nil)
 	if err != nil {
-		return nil, errors.Join(err, a.closeLog())
+		return err
 	}
 	a.useHooks(set, report)
 	plugins, err := a.loadPlugins(a.cfg)
 	if err != nil {
-		a.extensions.close()
-		return nil, errors.Join(err, a.closeLog())
+		return err
 	}
 	a.usePlugins(plugins)
 	if err := a.openServers(); err != nil {
-		plugins.Close()
-		a.extensions.close()
-		return nil, errors.Join(err, a.closeLog())
+		return err
 	}
 	if err := a.openAgent(); err != nil {
-		plugins.Close()
-		a.extensions.close()
-		return nil, errors.Join(err, a.closeLog())
+		return err
 	}
 	a.wireCommands()
-	return a, nil
+	return nil
+}
+
+// release ends everything that runs beside the agent.
+func (a *App) release() error {
+	a.servers.Close()
+	a.extensions.close()
+	a.closeWorkers()
+	a.plugins.Close()
+	return a.closeLog()
 }
 
 // openAgent makes the agent of the session.
@@ -270,10 +295,5 @@ func (a *App) Submit(ctx context.Context, input string) error {
 
 // Close ends the session. reason is "exit", "error" or "cancelled".
 func (a *App) Close(reason string) error {
-	err := a.agent.Close(context.Background(), reason)
-	a.servers.Close()
-	a.extensions.close()
-	a.closeWorkers()
-	a.plugins.Close()
-	return errors.Join(err, a.closeLog())
+	return errors.Join(a.agent.Close(context.Background(), reason), a.release())
 }

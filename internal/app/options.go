@@ -26,14 +26,18 @@ type Options struct {
 	Task TaskOptions // The task that is run; the zero value is none.
 
 	NoExtensions bool // --without-extensions.
+	ChildOptions
 
+	// Watch are handlers that see every moment, for demonstrations.
+	Watch []lifecycle.Binding
+}
+
+// ChildOptions are about sandboxed children.
+type ChildOptions struct {
 	// Reexec starts this program as a sandboxed child: the program and its
 	// arguments. Empty means that tools cannot be confined.
 	Reexec   []string
 	Confined bool // This is such a child.
-
-	// Watch are handlers that see every moment, for demonstrations.
-	Watch []lifecycle.Binding
 }
 
 // TaskOptions are what a task lays over everything else but the command line.

@@ -148,10 +148,9 @@ func (a *App) settings(f config.Features) (agent.Settings, error) {
 		},
 		Subagent: agent.Subagent(f.Subagent), Divisor: f.Estimation.Divisor,
 	}
+	s.Result.Tokens = f.Tools.Result.MaxTokens
 	if f.Tools.Mode == "percentage" {
 		s.Result.Percent = float64(f.Tools.Result.MaxPercentage)
-	} else {
-		s.Result.Tokens = f.Tools.Result.MaxTokens
 	}
 	if !f.Title.Disabled {
 		s.Title.Length = f.Title.MaxLength
@@ -191,8 +190,9 @@ func (a *App) prompt(who config.Agent, mode *config.Mode, r resolved) (agent.Pro
 	p := agent.Prompt{
 		Agent: who.Body, ReadBefore: agent.ReadBeforeData(r.guard.ReadBefore), Policy: r.guard.Rules.String(),
 	}
+	p.Origins.Agent = bodyOf(who.Source)
 	if mode != nil {
-		p.Mode = mode.Body
+		p.Mode, p.Origins.Mode = mode.Body, bodyOf(mode.Source)
 	}
 	var err error
 	if p.Files, err = a.agentFiles(who); err != nil {
@@ -210,7 +210,10 @@ func (a *App) prompt(who config.Agent, mode *config.Mode, r resolved) (agent.Pro
 		if err != nil {
 			return p, err
 		}
-		p.System = named.Body
+		p.System, p.Origins.System = named.Body, bodyOf(named.Source)
 	}
 	return p, nil
 }
+
+// bodyOf is where the body of a definition was written.
+func bodyOf(s config.Source) agent.Origin { return agent.Origin{File: s.BodyFile, Line: s.BodyLine} }

@@ -20,27 +20,42 @@ import (
 
 // rootFlags are the flags of every command.
 type rootFlags struct {
-	choice   app.Choice
-	limits   app.Limits
-	home     string
-	config   []string
-	workdir  string
-	envFile  string
-	set      []string
-	override []string
-	include  []string
-	exclude  []string
-	mcps     tool.Filter
-	resume   string
-	latest   bool
-	dry      string
-	verbose  bool
-	debug    bool
+	choice app.Choice
+	limits app.Limits
+	placeFlags
+	filterFlags
+	sessionFlags
 	plugins  app.PluginFlags
 	noPython bool
+	set      []string
+	override []string
 
-	homeSet    bool     // --home was given, perhaps as "".
 	reexecArgs []string // Starts this program as a sandboxed child.
+}
+
+// placeFlags say where things are.
+type placeFlags struct {
+	home    string
+	homeSet bool // --home was given, perhaps as "".
+	config  []string
+	workdir string
+	envFile string
+}
+
+// filterFlags choose tools and servers.
+type filterFlags struct {
+	include []string
+	exclude []string
+	mcps    tool.Filter
+}
+
+// sessionFlags say which session it is and how it is shown.
+type sessionFlags struct {
+	resume  string
+	latest  bool
+	dry     string
+	verbose bool
+	debug   bool
 }
 
 // register declares the flags.
@@ -145,7 +160,7 @@ func (f *rootFlags) options() app.Options {
 	o := app.Options{
 		Homes:  config.HomeOptions{Config: f.config, Workdir: f.workdir},
 		Choice: f.choice, Limits: f.limits, Tools: tool.Filter{Enabled: f.include, Disabled: f.exclude}, MCP: f.mcps,
-		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug, Reexec: f.reexecArgs,
+		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug, ChildOptions: app.ChildOptions{Reexec: f.reexecArgs},
 		Plugins: f.plugins, NoExtensions: f.noPython,
 	}
 	if f.homeSet {

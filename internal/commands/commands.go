@@ -42,14 +42,22 @@ type Session struct {
 	Reads     *guard.ReadSwitches
 	Approvals *guard.Approvals
 	MCP       *mcp.Hub // nil: no servers.
+	Lists
+	Actions
+}
 
+// Lists are what there is to choose from.
+type Lists struct {
 	Commands func() []Command // All commands, those of extensions included.
 	Agents   func() []Choice  // Agents a person can choose.
 	Modes    func() []Choice
 	Tools    func() []tool.Tool // Every tool there is, before filters.
 	Models   func(ctx context.Context) ([]Choice, error)
 	Skills   func() []skills.Skill // nil means none.
+}
 
+// Actions are what a command can do beyond the agent.
+type Actions struct {
 	Print    func(text string)                             // Shows text to the person.
 	Submit   func(ctx context.Context, input string) error // Processes input as if it had been typed.
 	Reload   func(ctx context.Context) error               // Reads the configuration anew.

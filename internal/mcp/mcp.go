@@ -74,8 +74,11 @@ func (h *Hub) Update(servers []Server) {
 	h.version.Add(1)
 }
 
-// Close ends all connections and the programs behind them.
+// Close ends all connections and the programs behind them. The nil Hub has none.
 func (h *Hub) Close() {
+	if h == nil {
+		return
+	}
 	h.mu.Lock()
 	conns := h.conns
 	h.closed = true
