@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"internal/commands", "internal/plain"},
 	{"internal/tui"},
 	{"internal/app"},
+	{"internal/doctor"},
 	{"internal/cli"},
 	{"."},
 }

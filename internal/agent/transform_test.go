@@ -19,7 +19,7 @@ func transforms(name string, f func([]sdk.Message) ([]sdk.Message, error)) lifec
 	return lifecycle.Binding{
 		Source: lifecycle.Source{Kind: lifecycle.Plugin, Name: name}, Moment: lifecycle.TransformMessages,
 		Handler: lifecycle.HandlerFunc(func(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-			msgs, err := f(ev.Copy().(*sdk.TransformContext).Messages)
+			msgs, err := f(ev.Data.(*sdk.TransformContext).Messages)
 			return lifecycle.Reply{Messages: msgs}, err
 		}),
 	}

@@ -197,6 +197,7 @@ func (a *App) openAgent() error {
 		return err
 	}
 	a.agent.SetMaxSteps(a.opts.Limits.MaxSteps)
+	a.agent.SetVerbose(a.opts.Choice.Verbose)
 	return nil
 }
 
@@ -253,6 +254,7 @@ func (a *App) Start(ctx context.Context, key string) error {
 		if err := commands.Resume(ctx, a.commands, key); err != nil {
 			return err
 		}
+		a.agent.SetVerbose(a.agent.Verbose() || a.opts.Choice.Verbose)
 	}
 	a.startServers(ctx)
 	a.reviewWritten()

@@ -57,6 +57,7 @@ type Choice struct {
 	Think    string // Overrides the agent's thinking mode.
 	System   string // Overrides the agent's system prompt, by name.
 	Auto     bool
+	Verbose  bool // Show thinking.
 }
 
 // Limits bound a session; 0 takes what is configured.

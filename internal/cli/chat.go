@@ -15,10 +15,43 @@ import (
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/tui"
 )
 
-// chat holds a conversation line by line until the person ends it.
+// chat holds a conversation: on the whole screen if there is one, else line by
+// line.
 func (e *env) chat(ctx context.Context) error {
+	if !e.flags.plain && plain.IsTerminal(e.in) && plain.IsTerminal(e.out) && os.Getenv("TERM") != "dumb" {
+		return e.screen(ctx)
+	}
+	return e.lines(ctx)
+}
+
+// screen holds a conversation on the whole screen until the person ends it.
+func (e *env) screen(ctx context.Context) error {
+	workdir, err := filepath.Abs(e.flags.workdir)
+	if err != nil {
+		return fmt.Errorf("workdir: %w", err)
+	}
+	var a *app.App
+	ui := tui.New(tui.Options{
+		In: e.in, Out: e.out, Workdir: workdir, History: e.historyFile(), Version: version, Suggest: guard.Suggest,
+	})
+	if a, err = app.Open(e.flags.options(), app.Face{
+		Observe: ui.Observe, Print: ui.Print, Approve: ui.Approve, Ask: ui.Ask, Begin: ui.Begin, Trace: ui.Trace,
+	}); err != nil {
+		return err
+	}
+	key, err := e.sessionKey(a)
+	if err != nil {
+		return errors.Join(err, a.Close("error"))
+	}
+	err = ui.Run(ctx, a, key)
+	return errors.Join(err, a.Close("exit"))
+}
+
+// lines holds a conversation line by line until the person ends it.
+func (e *env) lines(ctx context.Context) error {
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
 	printer := plain.NewPrinter(plain.PrinterOptions{Out: e.out, Err: e.err, Verbose: e.flags.verbose})
@@ -86,8 +119,8 @@ func (e *env) converse(ctx context.Context, a *app.App, editor *plain.Editor, pr
 			continue
 		}
 		turn, end := interrupts.Turn(ctx)
+		printer.SetVerbose(a.Agent().Verbose())
 		err = a.Submit(turn, line)
-		printer.SetVerbose(e.flags.verbose || a.Agent().Verbose())
 		cancelled := plain.Interrupted(turn)
 		end()
 		switch {

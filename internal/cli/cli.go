@@ -126,7 +126,7 @@ environment: --max-steps is AURA_MAX_STEPS.`,
 	e.flags.register(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return e.flags.fromEnvironment(cmd) }
 	root.AddCommand(
-		newRun(e), newTools(e), newInit(e), newModels(e), newSessions(e), newSkills(e), newTasks(e), newMCP(e), newHooks(e), newPlugins(e), newExtensions(e), newInstall(e), newDemo(e), newVersion(e),
+		newRun(e), newTools(e), newInit(e), newModels(e), newSessions(e), newSkills(e), newTasks(e), newMCP(e), newHooks(e), newPlugins(e), newExtensions(e), newInstall(e), newDoctor(e), newDemo(e), newVersion(e),
 	)
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultCompletionCmd()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every example of a skill, a command or a tool definition is used by a script.
+// Every example of a skill, a command, a tool definition or a task is used by a script.
 func TestExamplesAreRun(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/examples_*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -22,7 +22,7 @@ func TestExamplesAreRun(t *testing.T) {
 		}
 		all.Write(text)
 	}
-	for _, kind := range []string{"skills", "commands", "tools"} {
+	for _, kind := range []string{"skills", "commands", "tools", "tasks"} {
 		root := filepath.Join("..", "..", "examples")
 		err := filepath.WalkDir(filepath.Join(root, kind), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {

@@ -55,6 +55,7 @@ type sessionFlags struct {
 	latest  bool
 	dry     string
 	verbose bool
+	plain   bool
 	debug   bool
 }
 
@@ -85,6 +86,7 @@ func (f *rootFlags) register(root *cobra.Command) {
 	p.StringArrayVar(&f.config, "config", nil, "project configuration (default .aura; repeatable, later ones win)")
 	p.StringVar(&f.dry, "dry", "", `"render" prints the prompt, "noop" answers [noop]; neither calls a model`)
 	p.BoolVar(&f.verbose, "verbose", false, "show thinking and what is injected")
+	p.BoolVar(&f.plain, "plain", false, "hold the conversation line by line, not on the whole screen")
 	p.BoolVar(&f.plugins.Without, "without-plugins", false, "load no plugins")
 	p.BoolVar(&f.noPython, "without-extensions", false, "load no Python extensions")
 	p.BoolVar(&f.plugins.Unsafe, "unsafe-plugins", false, "let plugins run programs (os/exec) and end aura")
@@ -163,6 +165,7 @@ func (f *rootFlags) options() app.Options {
 		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug, ChildOptions: app.ChildOptions{Reexec: f.reexecArgs},
 		Plugins: f.plugins, NoExtensions: f.noPython,
 	}
+	o.Choice.Verbose = f.verbose
 	if f.homeSet {
 		o.Homes.Home = &f.home
 	}

@@ -74,7 +74,7 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 		a.Ready(ctx)
 		return e.render(a, prompts)
 	}
-	err = e.play(ctx, a, prompts)
+	err = e.play(ctx, a, prompts, func() { followVerbose(out, a) })
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -141,8 +141,9 @@ func (e *env) prompts(args []string) ([]string, error) {
 }
 
 // play runs the turns one after another. A command that fails is reported and the
-// rest goes on; when the model fails, nothing more can be done.
-func (e *env) play(ctx context.Context, a *app.App, prompts []string) error {
+// rest goes on; when the model fails, nothing more can be done. before is called
+// before each turn.
+func (e *env) play(ctx context.Context, a *app.App, prompts []string, before func()) error {
 	key, err := e.sessionKey(a)
 	if err != nil {
 		return err
@@ -152,6 +153,7 @@ func (e *env) play(ctx context.Context, a *app.App, prompts []string) error {
 	}
 	var failed []error
 	for _, p := range prompts {
+		before()
 		err := a.Submit(ctx, p)
 		if errors.Is(err, commands.ErrExit) {
 			break
@@ -165,6 +167,13 @@ func (e *env) play(ctx context.Context, a *app.App, prompts []string) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// followVerbose makes the output show thinking if the session says so.
+func followVerbose(out plain.Output, a *app.App) {
+	if p, ok := out.(*plain.Printer); ok {
+		p.SetVerbose(a.Agent().Verbose())
+	}
 }
 
 // sessionKey is the session that --resume or --continue asks for; empty for a new one.

@@ -52,6 +52,8 @@ func TestMain(m *testing.M) {
 //	plugin NAME...          install a plugin of this repository (.aura/plugins,
 //	                        examples/plugins) in the project, or all of a directory;
 //	                        seed/NAME is one that the plugin guide prints
+//	snippets PAGE           write the code blocks of a page of this repository to the
+//	                        files that the lines before them name
 //	sink FILE [STATUS]      an HTTP server at $SINK_URL keeps the last request in FILE
 //
 // $EXAMPLES is the directory of the examples.
@@ -103,7 +105,7 @@ func params(dir, format string) testscript.Params {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"script": cmdScript, "serve": cmdServe, "requests": cmdRequests, "valid": cmdValid,
-			"kept": cmdKept, "code": cmdCode, "await": cmdAwait, "plugin": cmdPlugin, "sink": cmdSink,
+			"kept": cmdKept, "code": cmdCode, "await": cmdAwait, "plugin": cmdPlugin, "sink": cmdSink, "snippets": cmdSnippets,
 		},
 	}
 }

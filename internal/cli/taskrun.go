@@ -26,7 +26,7 @@ type board struct {
 
 	mu      sync.Mutex
 	failed  int
-	reports []taskReport
+	reports map[string]taskReport
 	err     error // Of standard output.
 }
 
@@ -49,7 +49,9 @@ type stepReport struct {
 	DurationMS int64   `json:"duration_ms"`
 }
 
-func (e *env) newBoard(f taskFlags) *board { return &board{e: e, flags: f} }
+func (e *env) newBoard(f taskFlags) *board {
+	return &board{e: e, flags: f, reports: map[string]taskReport{}}
+}
 
 // line writes a line about the tasks.
 func (b *board) line(text string) {
@@ -262,7 +264,7 @@ func (b *board) report(name string, r taskReport) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.serving {
-		b.reports = append(b.reports, r)
+		b.reports[name] = r
 		return
 	}
 	enc := json.NewEncoder(b.e.out)
@@ -272,15 +274,19 @@ func (b *board) report(name string, r taskReport) {
 	}
 }
 
-// finish writes what is left.
-func (b *board) finish() error {
+// finish writes what is left, in the order of the tasks. One that never came to run,
+// because the program was interrupted, is not in it.
+func (b *board) finish(list []tasks.Task) error {
 	if b.flags.output != "json" || b.serving {
 		return b.err
 	}
-	if b.reports == nil {
-		b.reports = []taskReport{}
+	out := []taskReport{}
+	for _, t := range list {
+		if r, ok := b.reports[t.Name]; ok {
+			out = append(out, r)
+		}
 	}
-	return b.e.printJSON(b.reports)
+	return b.e.printJSON(out)
 }
 
 // taskView shows one run. Where several run side by side, what it shows is held back

@@ -81,7 +81,7 @@ unless --auto is given.`,
 	cmd.Flags().StringArrayVar(&f.prepend, "prepend", nil, "run this line before the commands of each task (repeatable)")
 	cmd.Flags().StringArrayVar(&f.append, "append", nil, "run this line after the commands of each task (repeatable)")
 	cmd.Flags().IntVar(&f.start, "start", 1, "begin with this item of foreach or, without foreach, with this command")
-	f.register(cmd)
+	f.register(cmd, 1)
 	return cmd
 }
 
@@ -99,13 +99,13 @@ next time. Ctrl+C cancels what is running, waits for it and ends.`,
 		},
 		ValidArgsFunction: e.completeTasks,
 	}
-	f.register(cmd)
+	f.register(cmd, 4)
 	return cmd
 }
 
 // register declares the flags that run and serve share.
-func (f *taskFlags) register(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.concurrency, "concurrency", 1, "most tasks at the same time")
+func (f *taskFlags) register(cmd *cobra.Command, concurrency int) {
+	cmd.Flags().IntVar(&f.concurrency, "concurrency", concurrency, "most tasks at the same time")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "longest run of each task, instead of its own; 0 for no limit")
 	cmd.Flags().StringVar(&f.output, "output", "text", "text or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
@@ -314,7 +314,7 @@ func (e *env) runTasks(ctx context.Context, f taskFlags, names []string) error {
 	b := e.newBoard(f)
 	ready := b.queue(ctx, list)
 	b.work(ctx, ready, min(f.concurrency, len(list)))
-	if err := b.finish(); err != nil {
+	if err := b.finish(list); err != nil {
 		return err
 	}
 	switch {
@@ -391,5 +391,5 @@ func (e *env) serveTasks(ctx context.Context, f taskFlags, names []string) error
 		}
 	}, func(t tasks.Task, err error) { b.say(t.Name, "does not run: "+err.Error()) })
 	b.line("tasks: stopped")
-	return errors.Join(err, b.finish())
+	return errors.Join(err, b.finish(nil))
 }

@@ -87,6 +87,8 @@ func Builtin() []Command {
 			Description: "List the saved sessions, or continue one"},
 		{Name: "fork", Group: sessions, Run: bare("fork", fork), Details: forkDetails,
 			Description: "Copy the session and continue in the copy"},
+		{Name: "export", Group: sessions, Hints: []string{"[file.md|file.json]"}, Run: export, Details: exportDetails,
+			Description: "Write the conversation to a new file, or print it"},
 
 		{Name: "assert", Group: automation, Hints: []string{"[not]", "<condition>", `"action"...`}, Run: assert, Details: assertDetails,
 			Description: "Run actions if a condition is true"},

@@ -88,11 +88,8 @@ func (l *named[T, P]) file(f File) {
 			d.errorf(key, "", "a %s needs a name", l.kind)
 		}
 		var own T
-		before := len(l.errs)
 		d.decode(value, reflect.ValueOf(&own).Elem(), path, "")
-		if len(l.errs) == before {
-			P(&own).Check(reporter(d, value, path))
-		}
+		P(&own).Check(reporter(d, value, path))
 		for _, ref := range []reference{{[]string{"agent"}, "agents"}, {[]string{"mode"}, "modes"}} {
 			if v := find(value, ref.path...); ref.kind != "modes" || v == nil || !strings.EqualFold(v.Value, "none") {
 				l.cfg.checkReference(d, value, path, ref, nil)

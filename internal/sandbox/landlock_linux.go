@@ -17,6 +17,15 @@ func Supported() error {
 	return nil
 }
 
+// ABI is the version of Landlock that the kernel has; 0 for none.
+func ABI() int {
+	v, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return max(v, 0)
+}
+
 // NetworkSupported says whether the kernel can also take away the network.
 func NetworkSupported() error {
 	if v, err := ll.LandlockGetABIVersion(); err != nil || v < 4 {

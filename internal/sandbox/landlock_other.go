@@ -9,6 +9,9 @@ var errPlatform = errors.New("confining processes needs Linux; declared paths ar
 // Supported says whether the kernel can confine processes, and if not, why.
 func Supported() error { return errPlatform }
 
+// ABI is the version of Landlock that the kernel has: none.
+func ABI() int { return 0 }
+
 // NetworkSupported says whether the kernel can also take away the network.
 func NetworkSupported() error { return errPlatform }
 

@@ -38,7 +38,7 @@ func programsOf(cmd syntax.Command, list *[]string) bool {
 	switch c := cmd.(type) {
 	case *syntax.BinaryCmd:
 		if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
-			return true
+			return false // As in `command -v x || exit 0`.
 		}
 		return programsOf(c.X.Cmd, list) && programsOf(c.Y.Cmd, list)
 	case *syntax.CallExpr:

@@ -59,11 +59,11 @@ func (t *Task) Plan(s Start) (*Plan, error) {
 	p.lines = t.Lines
 	p.lines.Commands = append(append(append(config.Lines{}, s.Prepend...), t.Commands...), s.Append...)
 	for _, b := range p.lines.Blocks() {
-		*b.Lines = x.expandAll(b.Key, *b.Lines)
+		*b.Lines = x.expandAll(b.Key, *b.Lines, expandLine)
 	}
 	if f := t.Foreach; f != nil {
 		p.foreach = &Foreach{
-			Items: x.expandAll("foreach.items", f.Items),
+			Items: x.expandAll("foreach.items", f.Items, expandStart),
 			Files: x.expand("foreach.files", f.Files), Shell: x.expand("foreach.shell", f.Shell),
 		}
 	}
@@ -113,18 +113,24 @@ type expander struct {
 
 func (x *expander) expand(key, text string) string {
 	out, err := expandStart(text, x.data)
-	if err != nil && x.err == nil {
-		x.err = fmt.Errorf("%s: %w", key, err)
+	x.keep(key, err)
+	return out
+}
+
+func (x *expander) expandAll(key string, texts []string, how func(string, startData) (string, error)) config.Lines {
+	var out config.Lines
+	for i, text := range texts {
+		expanded, err := how(text, x.data)
+		x.keep(fmt.Sprintf("%s[%d]", key, i), err)
+		out = append(out, expanded)
 	}
 	return out
 }
 
-func (x *expander) expandAll(key string, texts []string) config.Lines {
-	var out config.Lines
-	for i, text := range texts {
-		out = append(out, x.expand(fmt.Sprintf("%s[%d]", key, i), text))
+func (x *expander) keep(key string, err error) {
+	if err != nil && x.err == nil {
+		x.err = fmt.Errorf("%s: %w", key, err)
 	}
-	return out
 }
 
 func environment(list []string) map[string]string {

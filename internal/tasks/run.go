@@ -220,11 +220,12 @@ func (r *runner) items(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
-// glob lists the files that a pattern means, sorted, as paths from dir.
+// glob lists the files that a pattern means, sorted, as paths from dir. Wildcards do
+// not stand for names that begin with a dot.
 func glob(dir, pattern string) ([]string, error) {
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(pattern))
 	base = absolute(dir, filepath.FromSlash(base))
-	found, err := doublestar.Glob(os.DirFS(base), rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow())
+	found, err := doublestar.Glob(os.DirFS(base), rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithNoHidden())
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", clip(pattern), err)
 	}

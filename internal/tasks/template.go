@@ -56,12 +56,17 @@ func parseTemplate(text, left, right string) (*template.Template, error) {
 	funcs["quote"] = quote
 	t, err := template.New("").Delims(left, right).Option("missingkey=zero").Funcs(funcs).Parse(text)
 	if err != nil {
-		return nil, errors.New("template: " + strings.TrimPrefix(err.Error(), "template: "))
+		return nil, templateError(err)
 	}
 	if len(t.Templates()) > 1 {
 		return nil, errors.New("template: define and block are not for tasks")
 	}
 	return t, nil
+}
+
+// templateError words an error of a template, which has no name here.
+func templateError(err error) error {
+	return errors.New("template: line " + strings.TrimPrefix(err.Error(), "template: :"))
 }
 
 // quote makes one word for the shell of a text, whatever is in it.
@@ -174,9 +179,17 @@ func mask(text string) (masked string, actions []string) {
 	}
 }
 
-// expandStart expands {{ }}. What the values hold is not looked at again: a $[[ in one
-// of them stays text.
+// expandStart expands {{ }}.
 func expandStart(text string, data startData) (string, error) {
+	if !strings.Contains(text, "{{") {
+		return text, nil
+	}
+	return execute(text, "{{", "}}", data)
+}
+
+// expandLine expands {{ }} in a text that is expanded again before it runs. What the
+// values hold is not looked at then: a $[[ in one of them stays text.
+func expandLine(text string, data startData) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
@@ -207,7 +220,7 @@ func execute(text, left, right string, data any) (string, error) {
 	}
 	out := &bounded{}
 	if err := t.Execute(out, data); err != nil {
-		return "", errors.New("template: " + strings.TrimPrefix(err.Error(), "template: "))
+		return "", templateError(err)
 	}
 	return out.String(), nil
 }

@@ -136,12 +136,12 @@ func (t *transcript) bottom() place {
 			return q
 		}
 		p = q
-		if n := len(t.at(p)); n >= need {
+		n := len(t.at(p))
+		if n >= need {
 			p.row = n - need
 			return p
-		} else {
-			need -= n
 		}
+		need -= n
 	}
 }
 
@@ -266,41 +266,38 @@ func (t *transcript) below() int {
 	return len(t.entries) - 1 - t.owners[len(t.owners)-1]
 }
 
-// find shows the next row that contains the query, upwards or downwards from the
-// top of the view. Blocks that hide it are opened.
-func (t *transcript) find(query string, up bool) bool {
-	if query == "" || len(t.entries) == 0 {
-		return false
+// find looks for the next row that contains the query, upwards or downwards from a
+// place, and shows it. Blocks that hide it are opened.
+func (t *transcript) find(query string, from place, up bool) (place, bool) {
+	if query == "" {
+		return from, false
 	}
-	t.settle()
 	query = strings.ToLower(query)
 	step := 1
 	if up {
 		step = -1
 	}
-	for i := t.top.entry; i >= 0 && i < len(t.entries); i += step {
+	for i := min(max(from.entry, 0), len(t.entries)-1); i >= 0 && i < len(t.entries); i += step {
 		e := t.entries[i]
 		if !strings.Contains(strings.ToLower(e.text()), query) {
 			continue
 		}
-		if p, ok := t.findIn(i, query, up); ok {
-			t.show(p)
-			return true
-		}
-		if f, ok := e.block.(folder); ok && !f.open() {
+		p, ok := t.findIn(i, query, from, up)
+		if f, can := e.block.(folder); !ok && can && !f.open() {
 			f.setOpen(true)
 			e.changed(0)
-			if p, ok := t.findIn(i, query, up); ok {
-				t.show(p)
-				return true
-			}
+			p, ok = t.findIn(i, query, from, up)
+		}
+		if ok {
+			t.show(p)
+			return p, true
 		}
 	}
-	return false
+	return from, false
 }
 
-// findIn looks for the query in the rows of one entry, beyond the top of the view.
-func (t *transcript) findIn(i int, query string, up bool) (place, bool) {
+// findIn looks for the query in the rows of one entry.
+func (t *transcript) findIn(i int, query string, from place, up bool) (place, bool) {
 	e := t.entries[i]
 	n := e.parts()
 	for k := range n {
@@ -315,7 +312,7 @@ func (t *transcript) findIn(i int, query string, up bool) (place, bool) {
 				row = len(lines) - 1 - j
 			}
 			p := place{i, part, row}
-			if up && !p.less(t.top) || !up && !t.top.less(p) {
+			if up && !p.less(from) || !up && !from.less(p) {
 				continue
 			}
 			if strings.Contains(strings.ToLower(ansi.Strip(lines[row])), query) {
@@ -326,9 +323,10 @@ func (t *transcript) findIn(i int, query string, up bool) (place, bool) {
 	return place{}, false
 }
 
-// show puts a place at the top.
+// show brings a place into view, with a few rows above it.
 func (t *transcript) show(p place) {
 	t.top, t.loose = p, true
+	t.scroll(-min(3, t.height/2))
 }
 
 // toggle opens or closes a block.

@@ -1,0 +1,230 @@
+// Package doctor looks at everything a session is made of, all at once, and says what
+// is wrong and how to mend it. It mends nothing itself and holds no conversation.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/idelchi/aura/internal/app"
+	"github.com/idelchi/aura/internal/config"
+)
+
+// Level is how bad a finding is.
+type Level string
+
+// The levels of findings.
+const (
+	OK   Level = "ok"
+	Warn Level = "warn" // Works, though perhaps not as meant.
+	Fail Level = "fail" // Does not work.
+)
+
+// Finding is one thing that was looked at, and how it is.
+type Finding struct {
+	Level Level  `json:"level"`
+	Check string `json:"check"` // What was looked at: "git", "hook go:format".
+	Text  string `json:"text"`  // How it is; one line.
+	Hint  string `json:"hint,omitempty"`
+}
+
+func (f Finding) String() string {
+	line := fmt.Sprintf("%-4s  %s: %s", f.Level, f.Check, f.Text)
+	if f.Hint != "" {
+		line += "  (" + f.Hint + ")"
+	}
+	return line
+}
+
+// Options says what to examine. The zero value is a session without flags.
+type Options struct {
+	App      app.Options
+	Terminal io.Writer     // Where a session would be shown.
+	Patience time.Duration // For what takes part in a session: servers, extensions; 0 is 5 s.
+}
+
+const (
+	patience = 5 * time.Second
+	grace    = time.Second // For a check to clean up when its time is over.
+)
+
+// check is one part of the examination.
+type check struct {
+	name string
+	bare bool // It can be done without a configuration that is right.
+	run  func(ctx context.Context, p *patient) []Finding
+}
+
+// checks is everything that is looked at, in the order of the report.
+func checks() []check {
+	return []check{
+		{"agents", false, agents},
+		{"provider", false, providers},
+		{"tasks", false, taskList},
+		{"hooks", false, hookList},
+		{"plugins", false, plugins},
+		{"extensions", false, extensions},
+		{"skills", true, skillList},
+		{"mcp", false, servers},
+		{"sandbox", true, confinement},
+		{"git", true, git},
+		{"go", true, goToolchain},
+		{"sessions", true, sessions},
+		{"debug log", true, debugLog},
+		{"terminal", true, terminal},
+	}
+}
+
+// patient is what is examined.
+type patient struct {
+	Options
+	homes   config.Homes
+	workdir string
+	app     *app.App // nil: the configuration is wrong.
+}
+
+// Examine makes all checks at the same time. An error means that it was interrupted.
+func Examine(ctx context.Context, o Options) ([]Finding, error) {
+	if o.Patience <= 0 {
+		o.Patience = patience
+	}
+	p := &patient{Options: o}
+	list := p.configuration()
+	var todo []check
+	for _, c := range checks() {
+		if p.app != nil || c.bare {
+			todo = append(todo, c)
+		}
+	}
+	results := make([][]Finding, len(todo))
+	var wg sync.WaitGroup
+	for i, c := range todo {
+		wg.Go(func() { results[i] = c.examine(ctx, p) })
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		list = append(list, r...)
+	}
+	if p.app == nil {
+		list = append(list, warn("everything else", "not looked at", "mend the configuration first"))
+	}
+	for i := range list {
+		list[i].Text, list[i].Hint = oneLine(list[i].Text), oneLine(list[i].Hint)
+	}
+	return list, nil
+}
+
+// examine makes a check. One that does not come back is left behind.
+func (c check) examine(ctx context.Context, p *patient) []Finding {
+	limited, cancel := context.WithTimeout(ctx, p.Patience)
+	defer cancel()
+	done := make(chan []Finding, 1)
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				done <- []Finding{fail(c.name, fmt.Sprintf("the check itself failed: %v", v), "please report it")}
+			}
+		}()
+		done <- c.run(limited, p)
+	}()
+	late := time.NewTimer(p.Patience + grace)
+	defer late.Stop()
+	select {
+	case list := <-done:
+		return list
+	case <-ctx.Done():
+		return nil
+	case <-late.C:
+		return []Finding{fail(c.name, fmt.Sprintf("not finished within %s", p.Patience), "something in it hangs")}
+	}
+}
+
+// configuration reads all configuration files.
+func (p *patient) configuration() []Finding {
+	const name = "configuration"
+	homes, err := config.FindHomes(p.App.Homes)
+	if err == nil {
+		p.homes = homes
+		p.workdir, err = filepath.Abs(p.App.Homes.Workdir)
+	}
+	if err == nil {
+		p.app, err = app.Read(p.App)
+	}
+	if err == nil {
+		// Features are merged only now: --override may be wrong.
+		if _, err = p.app.Features(); err != nil {
+			p.app = nil
+		}
+	}
+	if err != nil {
+		return mistakes(name, err, "")
+	}
+	var found []string
+	for _, home := range homes.All() {
+		if info, err := os.Stat(home); err == nil && info.IsDir() {
+			found = append(found, home)
+		}
+	}
+	if len(found) == 0 {
+		return []Finding{ok(name, "built-in defaults (aura init writes them out)")}
+	}
+	return []Finding{ok(name, strings.Join(found, ", "))}
+}
+
+// mistakes makes a finding of each error that is joined in err.
+func mistakes(name string, err error, hint string) []Finding {
+	if list, is := errors.AsType[config.Errors](err); is {
+		var out []Finding
+		for _, e := range list {
+			out = append(out, fail(name, e.Error(), hint))
+		}
+		return out
+	}
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		var out []Finding
+		for _, e := range joined.Unwrap() {
+			out = append(out, mistakes(name, e, hint)...)
+		}
+		return out
+	}
+	return []Finding{fail(name, err.Error(), hint)}
+}
+
+func ok(check, text string) Finding         { return Finding{OK, check, text, ""} }
+func warn(check, text, hint string) Finding { return Finding{Warn, check, text, hint} }
+func fail(check, text, hint string) Finding { return Finding{Fail, check, text, hint} }
+
+// oneLine makes a text of others fit for a line on a terminal.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' {
+			return ' '
+		}
+		return r
+	}, text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+// count says how many there are: "1 hook", "2 hooks".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

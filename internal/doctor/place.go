@@ -1,0 +1,137 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/sandbox"
+	"github.com/idelchi/aura/internal/session"
+)
+
+// confinement looks at what the kernel can do for the sandbox.
+func confinement(_ context.Context, p *patient) []Finding {
+	const name = "sandbox"
+	on, network := false, false
+	if p.app != nil {
+		if f, err := p.app.Features(); err == nil {
+			on, network = f.Sandbox.Enabled, f.Sandbox.Network == "deny"
+		}
+	}
+	state := "off"
+	if on {
+		state = "on"
+	}
+	err, netErr := sandbox.Supported(), sandbox.NetworkSupported()
+	switch {
+	case err != nil && on:
+		return []Finding{warn(name, "on, but not enforced: "+err.Error(), "paths that tools declare are still checked; programs that they start are not confined")}
+	case err != nil:
+		return []Finding{ok(name, fmt.Sprintf("%s; %v", state, err))}
+	case netErr != nil && on && network:
+		return []Finding{fail(name, "network: deny cannot be enforced: "+netErr.Error(), "remove it, or use another kernel")}
+	case netErr != nil:
+		return []Finding{ok(name, fmt.Sprintf("%s; Landlock ABI %d; %v", state, sandbox.ABI(), netErr))}
+	}
+	return []Finding{ok(name, fmt.Sprintf("%s; Landlock ABI %d, files and network", state, sandbox.ABI()))}
+}
+
+func git(ctx context.Context, _ *patient) []Finding {
+	return program(ctx, "git", "--version", "needed to install plugins")
+}
+
+func goToolchain(ctx context.Context, _ *patient) []Finding {
+	return program(ctx, "go", "version", "needed for native plugins and for dependencies of plugins")
+}
+
+// program runs a program for its version. Everything works without it, nearly.
+func program(ctx context.Context, name, argument, use string) []Finding {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return []Finding{warn(name, "not found in PATH", use)}
+	}
+	out, err := exec.CommandContext(ctx, path, argument).Output()
+	if err != nil {
+		return []Finding{warn(name, fmt.Sprintf("%s %s: %v", path, argument, err), use)}
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return []Finding{ok(name, line)}
+}
+
+// sessions tries whether a session could be saved.
+func sessions(_ context.Context, p *patient) []Finding {
+	const name = "sessions"
+	home := p.homes.Last()
+	if home == "" {
+		return []Finding{warn(name, "nothing is saved: there is neither a project home nor a global one", "aura init makes one")}
+	}
+	dir := filepath.Join(home, "sessions")
+	if err := writable(dir); err != nil {
+		return []Finding{fail(name, err.Error(), "sessions cannot be saved there; make it a directory that you can write to")}
+	}
+	list, err := session.Open(dir).List()
+	if err != nil {
+		return []Finding{fail(name, err.Error(), "")}
+	}
+	return []Finding{ok(name, fmt.Sprintf("%s in %s", count(len(list), "session"), dir))}
+}
+
+// writable tries to write to a directory, or to the one in which it would be made. It
+// leaves nothing behind.
+func writable(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
+		return writable(filepath.Dir(dir))
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// largeLog is where a debug log is worth a word.
+const largeLog = 100 << 20
+
+func debugLog(_ context.Context, p *patient) []Finding {
+	path := filepath.Join(p.homes.Last(), "debug.log")
+	info, err := os.Stat(path)
+	switch {
+	case p.homes.Last() == "" || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return []Finding{warn("debug log", err.Error(), "--debug cannot write it")}
+	case info.IsDir():
+		return []Finding{warn("debug log", path+" is a directory", "--debug cannot write it; remove the directory")}
+	case info.Size() > largeLog:
+		return []Finding{warn("debug log", fmt.Sprintf("%s has %d MiB", path, info.Size()>>20), "delete it")}
+	}
+	return []Finding{ok("debug log", fmt.Sprintf("%s, %d KiB", path, (info.Size()+1023)>>10))}
+}
+
+func terminal(_ context.Context, p *patient) []Finding {
+	const name = "terminal"
+	if p.Terminal == nil || !plain.IsTerminal(p.Terminal) {
+		return []Finding{ok(name, "none here: output goes to a file or a pipe")}
+	}
+	kind := os.Getenv("TERM")
+	if kind == "" || kind == "dumb" {
+		return []Finding{warn(name, fmt.Sprintf("TERM is %q: no colours, no line editing", kind), "use another terminal, or set TERM to what it is")}
+	}
+	text := kind + ", no colours"
+	if plain.Colour(p.Terminal, os.Getenv) {
+		text = kind + ", colours"
+	}
+	return []Finding{ok(name, text)}
+}

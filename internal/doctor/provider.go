@@ -1,0 +1,154 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idelchi/aura/internal/app"
+	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/sdk"
+)
+
+// reachTime is how long a model server gets to list its models.
+const reachTime = 3 * time.Second
+
+// ways are the ways to get a model.
+const ways = "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or start Ollama; or describe a provider in .aura/config/providers; aura demo needs none"
+
+// providers asks the server of the agent for its models, and looks at the settings of
+// the others.
+func providers(ctx context.Context, p *patient) []Finding {
+	t, err := p.app.Target()
+	if errors.Is(err, app.ErrNoProvider) {
+		first := "no model provider"
+		if names := described(p.app.Config()); len(names) > 0 {
+			first = fmt.Sprintf("no agent names one of %s", strings.Join(names, ", "))
+		}
+		return append([]Finding{warn("provider", first, ways)}, others(p, "")...)
+	}
+	if err != nil {
+		return append(mistakes("provider", err, ""), others(p, t.Provider.Name)...)
+	}
+	return append(reach(ctx, t), others(p, t.Provider.Name)...)
+}
+
+func described(cfg *config.Config) (names []string) {
+	for _, p := range cfg.Providers {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// reach asks a server for its models.
+func reach(ctx context.Context, t app.Target) []Finding {
+	name := "provider " + t.Provider.Name
+	if tokenless(t.Provider) {
+		return []Finding{fail(name, "no token", tokenHint(t.Provider))}
+	}
+	ctx, cancel := context.WithTimeout(provider.Once(ctx), reachTime)
+	defer cancel()
+	models, err := t.Client.Models(ctx)
+	if err != nil {
+		return []Finding{unreachable(name, t.Provider, err)}
+	}
+	list := []Finding{ok(name, fmt.Sprintf("answers, %s", count(len(models), "model")))}
+	switch {
+	case t.Model == "" && len(models) == 0:
+		list = append(list, fail("model", "none is set, and the server has none", "give --model, or set model.name of the agent"))
+	case t.Model == "":
+		list = append(list, ok("model", models[0].Name+" (the first of the server)"))
+	case known(models, t.Model):
+		list = append(list, ok("model", t.Model))
+	default:
+		hint := `"aura models" lists them`
+		var names []string
+		for _, m := range models {
+			names = append(names, m.Name)
+		}
+		if near := spelling.Closest(t.Model, names); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		list = append(list, warn("model", fmt.Sprintf("%q is not among the models of %s", t.Model, t.Provider.Name), hint))
+	}
+	return list
+}
+
+// known reports whether a server lists a model. Ollama's names may lack the tag.
+func known(models []sdk.ModelInfo, name string) bool {
+	return slices.ContainsFunc(models, func(m sdk.ModelInfo) bool { return m.Name == name || m.Name == name+":latest" })
+}
+
+// unreachable says what to do about an error of a server.
+func unreachable(name string, p config.Provider, err error) Finding {
+	text := strings.TrimPrefix(err.Error(), p.Name+": ")
+	switch provider.ClassOf(err) {
+	case provider.Auth:
+		return fail(name, text, tokenHint(p))
+	case provider.Network:
+		hint := "is the network there?"
+		if p.URL != "" {
+			hint = fmt.Sprintf("does a server run at %s?", redacted(p.URL))
+		}
+		return fail(name, text, hint)
+	case provider.RateLimit, provider.Server:
+		return warn(name, text, "it answers; try again later")
+	case provider.ModelUnavailable:
+		return warn(name, "its models cannot be listed: "+text, "it answers; it may work all the same")
+	}
+	return fail(name, text, "")
+}
+
+// others looks at the settings of the providers that are not asked.
+func others(p *patient, active string) []Finding {
+	var list []Finding
+	for _, x := range p.app.Config().Providers {
+		if strings.EqualFold(x.Name, active) {
+			continue
+		}
+		name := "provider " + x.Name
+		full, err := x.Expand(p.app.Getenv)
+		switch u, urlErr := url.Parse(full.URL); {
+		case err != nil:
+			for _, f := range mistakes(name, err, "nothing uses it now") {
+				f.Level = Warn
+				list = append(list, f)
+			}
+		case full.URL != "" && (urlErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
+			list = append(list, warn(name, fmt.Sprintf("url %q is no http address", redacted(full.URL)), fmt.Sprintf("correct %s:%d", x.Source.File, x.Source.Line)))
+		case tokenless(full):
+			list = append(list, warn(name, "no token", tokenHint(x)))
+		default:
+			list = append(list, ok(name, "not asked: no agent that starts uses it"))
+		}
+	}
+	return list
+}
+
+// tokenless reports whether a provider lacks the token that its server wants.
+func tokenless(p config.Provider) bool {
+	return p.Token == "" && len(p.Headers) == 0 && (p.URL == "" && p.Type != "ollama" && p.Type != "script" && p.Type != "" ||
+		strings.HasPrefix(p.URL, "https://openrouter.ai/"))
+}
+
+func tokenHint(p config.Provider) string {
+	hint := "set " + config.TokenVariable(p.Name)
+	if p.Source.Builtin() {
+		return hint + " or the usual variable of the provider"
+	}
+	return fmt.Sprintf("%s, or token: in %s:%d", hint, p.Source.File, p.Source.Line)
+}
+
+// redacted is an address without its password.
+func redacted(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Redacted()
+	}
+	return address
+}

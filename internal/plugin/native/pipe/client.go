@@ -1,0 +1,257 @@
+package pipe
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync"
+)
+
+// Panic is a panic in a function of the plugin.
+type Panic struct {
+	Value string
+	Stack string
+}
+
+func (p *Panic) Error() string { return "panic: " + p.Value }
+
+// Client is aura's end. Its calls may overlap.
+type Client struct {
+	// Task returns the values of the running task, which each call carries; nil is none.
+	Task func() map[string]string
+
+	codec   *codec
+	exports map[string]export
+	frames  *frameReader
+
+	write sync.Mutex
+	out   io.Writer
+	room  []byte
+
+	mu      sync.Mutex
+	last    uint64
+	pending map[uint64]chan reply
+	lost    error         // Why no reply will come any more.
+	gone    chan struct{} // Closed with it.
+}
+
+// export is a function that the plugin exports.
+type export struct {
+	number    byte
+	signature string
+	fn        Function
+	fits      bool
+}
+
+type reply struct {
+	frame []byte // What follows the number of the call.
+	err   error
+}
+
+// Connect waits until the plugin is loaded. Whoever calls it closes in to give up.
+func Connect(in io.Reader, out io.Writer) (*Client, error) {
+	c := &Client{
+		codec: newCodec(), exports: map[string]export{}, frames: &frameReader{in: in}, out: out,
+		pending: map[uint64]chan reply{}, gone: make(chan struct{}),
+	}
+	kind, d, err := c.frames.next()
+	if err == nil && kind != kindHello {
+		err = errShort
+	}
+	for i, f := range Functions() {
+		if err != nil {
+			return nil, err
+		}
+		e := export{number: byte(i), fn: f}
+		if e.signature, err = d.string(); err != nil || e.signature == "" {
+			continue
+		}
+		var fits byte
+		fits, err = d.byte()
+		if e.fits = fits == 1; e.fits {
+			c.codec.learn(f.types...)
+		}
+		c.exports[f.Name] = e
+	}
+	c.codec.learn(reflect.TypeFor[map[string]string]())
+	if err != nil {
+		return nil, err
+	}
+	go c.read()
+	return c, nil
+}
+
+// Lookup returns an exported function: as a Go function that calls it or, if it
+// has another signature than the table says, as that signature.
+func (c *Client) Lookup(name string, through Caller) (fn any, signature string) {
+	e, ok := c.exports[name]
+	if !ok {
+		return nil, ""
+	}
+	if !e.fits {
+		return nil, e.signature
+	}
+	return e.fn.Stub(through), e.signature
+}
+
+// Call implements Caller.
+func (c *Client) Call(ctx context.Context, function string, args func(*Writer), results func(*Reader)) error {
+	e, ok := c.exports[function]
+	if !ok {
+		return fmt.Errorf("the plugin does not export %s", function)
+	}
+	done := make(chan reply, 1)
+	id, err := c.expect(done)
+	if err != nil {
+		return err
+	}
+	if err := c.ask(ctx, id, e.number, args); err != nil {
+		c.forget(id)
+		return err
+	}
+	select {
+	case r := <-done:
+		return c.settle(r, results)
+	case <-ctx.Done():
+		c.cancel(id)
+	}
+	return c.settle(<-done, results)
+}
+
+// expect registers a call.
+func (c *Client) expect(done chan reply) (uint64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost != nil {
+		return 0, c.lost
+	}
+	c.last++
+	c.pending[c.last] = done
+	return c.last, nil
+}
+
+func (c *Client) forget(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+}
+
+// ask sends a call.
+func (c *Client) ask(ctx context.Context, id uint64, number byte, args func(*Writer)) error {
+	var task map[string]string
+	if c.Task != nil {
+		task = c.Task()
+	}
+	c.write.Lock()
+	defer c.write.Unlock()
+	w := &Writer{codec: c.codec, b: appendUint(newFrame(c.room, kindCall), id)}
+	var deadline int64
+	if t, ok := ctx.Deadline(); ok {
+		deadline = t.UnixNano()
+	}
+	w.b = append(binary.AppendVarint(w.b, deadline), number)
+	w.put(&task)
+	if args != nil {
+		args(w)
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if n := len(w.b) - 4; n > MaxMessage {
+		return tooLarge(n)
+	}
+	if cap(w.b) <= 1<<20 {
+		c.room = w.b
+	}
+	if err := sendFrame(c.out, w.b); err != nil {
+		<-c.gone // The reader knows why.
+		return c.lost
+	}
+	return nil
+}
+
+// cancel tells the plugin that a call shall end.
+func (c *Client) cancel(id uint64) {
+	c.write.Lock()
+	defer c.write.Unlock()
+	_ = sendFrame(c.out, appendUint(newFrame(nil, kindCancel), id))
+}
+
+// settle reads a reply.
+func (c *Client) settle(r reply, results func(*Reader)) error {
+	if r.err != nil {
+		return r.err
+	}
+	in := &Reader{codec: c.codec, d: &decoder{r.frame}}
+	how, err := in.d.byte()
+	if err != nil {
+		return err
+	}
+	switch how {
+	case endedWell:
+		if results != nil {
+			results(in)
+		}
+		return in.err
+	case endedBadly:
+		text, err := in.d.string()
+		return cmpErr(err, errors.New(text))
+	default:
+		var p Panic
+		if p.Value, err = in.d.string(); err == nil {
+			p.Stack, err = in.d.string()
+		}
+		return cmpErr(err, &p)
+	}
+}
+
+// read hands out replies until the plugin is gone.
+func (c *Client) read() {
+	for {
+		kind, d, err := c.frames.next()
+		var id uint64
+		if err == nil {
+			id, err = d.uint()
+		}
+		if err == nil && kind != kindReply {
+			err = errShort
+		}
+		if err != nil {
+			c.lose(err)
+			return
+		}
+		c.mu.Lock()
+		done := c.pending[id]
+		delete(c.pending, id)
+		c.mu.Unlock()
+		if done != nil {
+			done <- reply{frame: c.frames.take(d)}
+		}
+	}
+}
+
+// lose ends all calls.
+func (c *Client) lose(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = &Lost{err}
+	for id, done := range c.pending {
+		delete(c.pending, id)
+		done <- reply{err: c.lost}
+	}
+	close(c.gone)
+}
+
+// Gone is closed when the plugin cannot be reached any more.
+func (c *Client) Gone() <-chan struct{} { return c.gone }
+
+// Lost is the error of calls into a plugin that cannot be reached any more.
+type Lost struct{ Err error }
+
+func (l *Lost) Error() string { return "the connection to the plugin is lost: " + l.Err.Error() }
+func (l *Lost) Unwrap() error { return l.Err }
+
+func appendUint(b []byte, x uint64) []byte { return binary.AppendUvarint(b, x) }

@@ -1,0 +1,425 @@
+// Package pipe is how aura and a plugin that runs as a process of its own speak
+// with each other: the encoding of SDK values, the frames, and both ends of a call.
+// It starts no process and knows nothing about hooks, tools and commands.
+//
+// Its source is compiled into every such plugin, together with the SDK, so that
+// both ends always agree. It imports nothing else than that and the standard
+// library.
+package pipe
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+)
+
+// maxDepth bounds how deep values may be nested.
+const maxDepth = 200
+
+var (
+	errShort = errors.New("the message is cut off or not valid")
+	errDeep  = fmt.Errorf("values are nested more than %d deep", maxDepth)
+)
+
+// codec encodes and decodes the types that it was asked for. A value is the
+// sequence of its parts: both ends have the same types and need no names. It is
+// safe for concurrent use once all types are known.
+type codec struct{ plans map[reflect.Type]*plan }
+
+// plan is how one type is written and read.
+type plan struct {
+	put func(b []byte, v reflect.Value, depth int) ([]byte, error)
+	get func(d *decoder, v reflect.Value, depth int) error // v can be set.
+}
+
+// decoder reads what is left of a message.
+type decoder struct{ rest []byte }
+
+func newCodec() *codec {
+	c := &codec{map[reflect.Type]*plan{}}
+	c.learn(exactTypes()...)
+	return c
+}
+
+// append encodes what a pointer points to.
+func (c *codec) append(b []byte, ptr any) ([]byte, error) {
+	v := reflect.ValueOf(ptr).Elem()
+	return c.plan(v.Type()).put(b, v, 0)
+}
+
+// read decodes into what a pointer points to.
+func (c *codec) read(d *decoder, ptr any) error {
+	v := reflect.ValueOf(ptr).Elem()
+	return c.plan(v.Type()).get(d, v, 0)
+}
+
+// learn makes the plans of types, so that later uses only read them.
+func (c *codec) learn(types ...reflect.Type) {
+	for _, t := range types {
+		c.plan(t)
+	}
+}
+
+// plan returns the plan of a type.
+func (c *codec) plan(t reflect.Type) *plan {
+	if p, ok := c.plans[t]; ok {
+		return p
+	}
+	p := &plan{}
+	c.plans[t] = p // Before its parts: a type may contain itself.
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		p.put, p.get = putTime, getTime
+	case t == reflect.TypeFor[[]byte]():
+		p.put, p.get = putBytes, getBytes
+	case t == reflect.TypeFor[map[string]any](): // The arguments of tools.
+		p.put = func(b []byte, v reflect.Value, depth int) ([]byte, error) {
+			return c.appendMap(b, v.Interface().(map[string]any), depth)
+		}
+		p.get = func(d *decoder, v reflect.Value, depth int) error {
+			m, err := c.readMap(d, depth)
+			v.Set(reflect.ValueOf(m))
+			return err
+		}
+	default:
+		c.build(p, t)
+	}
+	return p
+}
+
+func (c *codec) build(p *plan, t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Bool:
+		p.put, p.get = putBool, getBool
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		p.put, p.get = putInt, getInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		p.put, p.get = putUint, getUint
+	case reflect.Float32, reflect.Float64:
+		p.put, p.get = putFloat, getFloat
+	case reflect.String:
+		p.put, p.get = putString, getString
+	case reflect.Slice:
+		c.slice(p, t)
+	case reflect.Map:
+		c.mapping(p, t)
+	case reflect.Pointer:
+		c.pointer(p, t)
+	case reflect.Struct:
+		c.structure(p, t)
+	case reflect.Interface:
+		p.put, p.get = c.putAny, c.getAny
+	default:
+		err := fmt.Errorf("a value of type %s cannot be handed over", t)
+		p.put = func([]byte, reflect.Value, int) ([]byte, error) { return nil, err }
+		p.get = func(*decoder, reflect.Value, int) error { return err }
+	}
+}
+
+// The lengths of slices and maps are one more than they are: nil is 0.
+
+func (c *codec) slice(p *plan, t reflect.Type) {
+	elem := c.plan(t.Elem())
+	p.put = func(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
+		if depth > maxDepth {
+			return nil, errDeep
+		}
+		if v.IsNil() {
+			return append(b, 0), nil
+		}
+		b = binary.AppendUvarint(b, uint64(v.Len())+1)
+		for i := range v.Len() {
+			if b, err = elem.put(b, v.Index(i), depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
+	}
+	p.get = func(d *decoder, v reflect.Value, depth int) error {
+		n, err := d.length()
+		if err != nil || depth > maxDepth {
+			return cmpErr(err, errDeep)
+		}
+		if n < 0 {
+			v.SetZero()
+			return nil
+		}
+		// Room for what such a message usually holds, not for what this one claims.
+		v.Set(reflect.MakeSlice(t, min(n, 1024), min(n, 1024)))
+		for i := range n {
+			if i == v.Len() {
+				v.Grow(1)
+				v.SetLen(min(v.Cap(), n))
+			}
+			if err := elem.get(d, v.Index(i), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (c *codec) mapping(p *plan, t reflect.Type) {
+	key, elem := c.plan(t.Key()), c.plan(t.Elem())
+	p.put = func(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
+		if depth > maxDepth {
+			return nil, errDeep
+		}
+		if v.IsNil() {
+			return append(b, 0), nil
+		}
+		b = binary.AppendUvarint(b, uint64(v.Len())+1)
+		for it := v.MapRange(); it.Next(); {
+			if b, err = key.put(b, it.Key(), depth+1); err != nil {
+				return nil, err
+			}
+			if b, err = elem.put(b, it.Value(), depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return b, nil
+	}
+	p.get = func(d *decoder, v reflect.Value, depth int) error {
+		n, err := d.length()
+		if err != nil || depth > maxDepth {
+			return cmpErr(err, errDeep)
+		}
+		if n < 0 {
+			v.SetZero()
+			return nil
+		}
+		m := reflect.MakeMapWithSize(t, min(n, 1024))
+		k, e := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+		for range n {
+			k.SetZero()
+			e.SetZero()
+			if err := key.get(d, k, depth+1); err != nil {
+				return err
+			}
+			if err := elem.get(d, e, depth+1); err != nil {
+				return err
+			}
+			m.SetMapIndex(k, e)
+		}
+		v.Set(m)
+		return nil
+	}
+}
+
+func (c *codec) pointer(p *plan, t reflect.Type) {
+	elem := c.plan(t.Elem())
+	p.put = func(b []byte, v reflect.Value, depth int) ([]byte, error) {
+		switch {
+		case depth > maxDepth:
+			return nil, errDeep
+		case v.IsNil():
+			return append(b, 0), nil
+		}
+		return elem.put(append(b, 1), v.Elem(), depth+1)
+	}
+	p.get = func(d *decoder, v reflect.Value, depth int) error {
+		there, err := d.byte()
+		if err != nil || depth > maxDepth {
+			return cmpErr(err, errDeep)
+		}
+		if there == 0 {
+			v.SetZero()
+			return nil
+		}
+		e := reflect.New(t.Elem())
+		if err := elem.get(d, e.Elem(), depth+1); err != nil {
+			return err
+		}
+		v.Set(e)
+		return nil
+	}
+}
+
+func (c *codec) structure(p *plan, t reflect.Type) {
+	type part struct {
+		index int
+		*plan
+	}
+	var parts []part
+	for i := range t.NumField() {
+		if t.Field(i).IsExported() {
+			parts = append(parts, part{i, c.plan(t.Field(i).Type)})
+		}
+	}
+	p.put = func(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
+		for _, f := range parts {
+			if b, err = f.put(b, v.Field(f.index), depth+1); err != nil {
+				return nil, fmt.Errorf("%s: %w", t.Field(f.index).Name, err)
+			}
+		}
+		return b, nil
+	}
+	p.get = func(d *decoder, v reflect.Value, depth int) error {
+		for _, f := range parts {
+			if err := f.get(d, v.Field(f.index), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// cmpErr is the first error that is one.
+func cmpErr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func putBool(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	if v.Bool() {
+		return append(b, 1), nil
+	}
+	return append(b, 0), nil
+}
+
+func getBool(d *decoder, v reflect.Value, _ int) error {
+	x, err := d.byte()
+	v.SetBool(x == 1)
+	return err
+}
+
+func putInt(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	return binary.AppendVarint(b, v.Int()), nil
+}
+
+func getInt(d *decoder, v reflect.Value, _ int) error {
+	x, err := d.int()
+	v.SetInt(x)
+	return err
+}
+
+func putUint(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	return binary.AppendUvarint(b, v.Uint()), nil
+}
+
+func getUint(d *decoder, v reflect.Value, _ int) error {
+	x, err := d.uint()
+	v.SetUint(x)
+	return err
+}
+
+func putFloat(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(v.Float())), nil
+}
+
+func getFloat(d *decoder, v reflect.Value, _ int) error {
+	x, err := d.float()
+	v.SetFloat(x)
+	return err
+}
+
+func putString(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	return appendString(b, v.String()), nil
+}
+
+func getString(d *decoder, v reflect.Value, _ int) error {
+	s, err := d.string()
+	v.SetString(s)
+	return err
+}
+
+func putBytes(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	if v.IsNil() {
+		return append(b, 0), nil
+	}
+	return append(binary.AppendUvarint(b, uint64(v.Len())+1), v.Bytes()...), nil
+}
+
+func getBytes(d *decoder, v reflect.Value, _ int) error {
+	n, err := d.length()
+	if err != nil || n < 0 {
+		v.SetZero()
+		return err
+	}
+	v.SetBytes(append([]byte{}, d.rest[:n]...))
+	d.rest = d.rest[n:]
+	return nil
+}
+
+func putTime(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	text, err := v.Interface().(time.Time).MarshalBinary()
+	return appendString(b, string(text)), err
+}
+
+func getTime(d *decoder, v reflect.Value, _ int) error {
+	text, err := d.string()
+	if err != nil {
+		return err
+	}
+	var t time.Time
+	if err := t.UnmarshalBinary([]byte(text)); err != nil {
+		return err
+	}
+	v.Set(reflect.ValueOf(t))
+	return nil
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func (d *decoder) byte() (byte, error) {
+	if len(d.rest) == 0 {
+		return 0, errShort
+	}
+	b := d.rest[0]
+	d.rest = d.rest[1:]
+	return b, nil
+}
+
+func (d *decoder) int() (int64, error) {
+	x, n := binary.Varint(d.rest)
+	if n <= 0 {
+		return 0, errShort
+	}
+	d.rest = d.rest[n:]
+	return x, nil
+}
+
+func (d *decoder) uint() (uint64, error) {
+	x, n := binary.Uvarint(d.rest)
+	if n <= 0 {
+		return 0, errShort
+	}
+	d.rest = d.rest[n:]
+	return x, nil
+}
+
+func (d *decoder) float() (float64, error) {
+	if len(d.rest) < 8 {
+		return 0, errShort
+	}
+	x := math.Float64frombits(binary.LittleEndian.Uint64(d.rest))
+	d.rest = d.rest[8:]
+	return x, nil
+}
+
+// length reads the length of a slice or map; -1 is nil. Each element has at least
+// one byte.
+func (d *decoder) length() (int, error) {
+	x, err := d.uint()
+	if err != nil || x > uint64(len(d.rest))+1 {
+		return 0, errShort
+	}
+	return int(x) - 1, nil
+}
+
+func (d *decoder) string() (string, error) {
+	x, err := d.uint()
+	if err != nil || x > uint64(len(d.rest)) {
+		return "", errShort
+	}
+	s := string(d.rest[:x])
+	d.rest = d.rest[x:]
+	return s, nil
+}

@@ -1,0 +1,253 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// key takes a key. What is open on the screen has it first.
+func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
+	name, typed := msg.String(), msg.Text
+	if name != "ctrl+c" {
+		m.view.quit = false
+	}
+	m.view.flash = ""
+	if name == "ctrl+l" {
+		return tea.ClearScreen
+	}
+	switch {
+	case m.pick != nil:
+		pick := m.pick
+		cmd, closed := pick.key(m, name, typed)
+		if closed && m.pick == pick {
+			m.pick = nil
+		}
+		return tea.Batch(cmd, m.wake())
+	case len(m.asks) > 0:
+		return m.questionKey(name, typed)
+	case m.find != nil:
+		m.findKey(name, typed)
+		return nil
+	}
+	if m.menuKey(name) {
+		return m.needFiles()
+	}
+	if cmd, used := m.global(name); used {
+		return cmd
+	}
+	return m.edits(name, typed)
+}
+
+// wake makes sure that the spinner turns while something runs.
+func (m *model) wake() tea.Cmd {
+	if m.run.jobs > 0 && !m.run.ticking {
+		m.run.ticking = true
+		return ticker()
+	}
+	return nil
+}
+
+func (m *model) questionKey(name, typed string) tea.Cmd {
+	q := m.asks[0]
+	if name == "ctrl+c" || name == "esc" && q.ask != nil {
+		m.run.asked = true
+		m.ui.Cancel()
+		return nil
+	}
+	q.key(name, typed)
+	if q.finished() {
+		m.asks = m.asks[1:]
+	}
+	return nil
+}
+
+// switches are the keys that act on the session.
+var switches = map[string]func() job{
+	"shift+tab": cycleAgent,
+	"tab":       cycleMode,
+	"ctrl+a":    func() job { return toggle(flipAuto) },
+	"ctrl+t":    func() job { return toggle(flipVerbose) },
+	"ctrl+s":    func() job { return toggle(flipSandbox) },
+}
+
+// global handles the keys that do not edit.
+func (m *model) global(name string) (cmd tea.Cmd, used bool) {
+	if m.view.prefix {
+		m.view.prefix = false
+		if name == "ctrl+e" {
+			return m.edit(), true
+		}
+	}
+	if make, ok := switches[name]; ok {
+		if m.run.jobs > 0 {
+			m.view.flash = "happens when the turn has ended"
+		}
+		if name == "ctrl+t" {
+			m.showThinking(!m.view.thinking)
+		}
+		return m.do(make()), true
+	}
+	page := max(m.log.height-2, 1)
+	switch name {
+	case "ctrl+c":
+		return m.interrupt(), true
+	case "esc":
+		if m.run.jobs > 0 {
+			m.run.asked = true
+			m.ui.Cancel()
+		} else {
+			m.log.end()
+		}
+	case "ctrl+d":
+		if !m.input.empty() {
+			return nil, m.input.key("delete", "")
+		}
+		return tea.Quit, true
+	case "ctrl+z":
+		return tea.Suspend, true
+	case "ctrl+x":
+		m.view.prefix = true
+	case "ctrl+g":
+		return m.edit(), true
+	case "pgup":
+		m.log.scroll(-page)
+	case "pgdown":
+		m.log.scroll(page)
+	case "ctrl+home":
+		m.log.home()
+	case "ctrl+end":
+		m.log.end()
+	case "ctrl+o":
+		if !m.log.toggleLast() {
+			m.view.flash = "nothing to open here"
+		}
+	case "alt+o":
+		m.toggleAll()
+	case "ctrl+f":
+		m.find = &finder{field: editor{single: true}, at: place{entry: len(m.log.entries)}}
+	case "ctrl+r":
+		m.pickHistory()
+	case "alt+c":
+		return m.copy(), true
+	case "alt+m":
+		m.view.noMouse = !m.view.noMouse
+		m.view.flash = "mouse: on"
+		if m.view.noMouse {
+			m.view.flash = "mouse: off, the terminal selects text"
+		}
+	case "f1":
+		m.help()
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// interrupt is Ctrl+C: it cancels, clears, or asks once more before it quits.
+func (m *model) interrupt() tea.Cmd {
+	switch {
+	case m.run.jobs > 0 && !m.run.asked:
+		m.run.asked = true
+		m.ui.Cancel()
+	case m.run.jobs > 0 && m.view.quit, m.input.empty() && m.view.quit:
+		return tea.Quit
+	case !m.input.empty() && m.run.jobs == 0:
+		m.input.set("")
+		m.complete()
+		return nil
+	default:
+		m.view.quit = true
+		m.view.flash = "press Ctrl+C again to quit"
+	}
+	return nil
+}
+
+// edits handles the keys of the editor.
+func (m *model) edits(name, typed string) tea.Cmd {
+	switch name {
+	case "enter":
+		if n := m.input.pos; n > 0 && n == len(m.input.text) && m.input.text[n-1] == '\\' {
+			m.input.remove(n-1, n)
+			m.input.insert("\n")
+			return nil
+		}
+		text := m.input.submit()
+		m.complete()
+		return m.send(text)
+	case "shift+enter", "alt+enter", "ctrl+j", "ctrl+enter":
+		m.input.insert("\n")
+	default:
+		if !m.input.key(name, typed) {
+			return nil
+		}
+	}
+	m.complete()
+	return m.needFiles()
+}
+
+// findKey handles the keys of the search.
+func (m *model) findKey(name, typed string) {
+	f := m.find
+	switch name {
+	case "esc", "ctrl+c":
+		m.find = nil
+		return
+	case "enter", "up", "ctrl+f", "ctrl+r":
+		at, ok := m.log.find(f.field.value(), f.at, true)
+		f.at, f.miss = at, !ok
+		return
+	case "down", "shift+enter":
+		at, ok := m.log.find(f.field.value(), f.at, false)
+		f.at, f.miss = at, !ok
+		return
+	case "pgup":
+		m.log.scroll(-max(m.log.height-2, 1))
+		return
+	case "pgdown":
+		m.log.scroll(max(m.log.height-2, 1))
+		return
+	}
+	if f.field.key(name, typed) {
+		f.miss = false
+		f.at = place{entry: len(m.log.entries)}
+	}
+}
+
+// copy puts the last answer on the clipboard of the terminal.
+func (m *model) copy() tea.Cmd {
+	for i := len(m.log.entries) - 1; i >= 0; i-- {
+		e := m.log.entries[i]
+		if a, ok := e.block.(*answer); ok && e.agent == "" {
+			m.view.flash = "copied the last answer"
+			return tea.SetClipboard(strings.TrimSpace(a.text()))
+		}
+	}
+	m.view.flash = "there is no answer yet"
+	return nil
+}
+
+// toggleAll opens or folds everything.
+func (m *model) toggleAll() {
+	m.view.all = !m.view.all
+	for _, e := range m.log.entries {
+		if f, ok := e.block.(folder); ok && f.open() != m.view.all {
+			if _, isThought := e.block.(*thought); isThought && !m.view.all && m.view.thinking {
+				continue
+			}
+			f.setOpen(m.view.all)
+			e.changed(0)
+		}
+	}
+}
+
+// showThinking opens or folds what the model thought.
+func (m *model) showThinking(on bool) {
+	m.view.thinking = on
+	for _, e := range m.log.entries {
+		if t, ok := e.block.(*thought); ok && t.shown != on {
+			t.shown = on
+			e.changed(0)
+		}
+	}
+}

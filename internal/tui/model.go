@@ -1,0 +1,320 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/idelchi/aura/internal/commands"
+)
+
+// model is the screen: what it shows and what the keys do. It belongs to the
+// goroutine of the program.
+type model struct {
+	ui     *UI
+	resume string
+	width  int
+	height int
+
+	log   transcript
+	live  live
+	input editor
+	menu  menu
+	files fileList
+
+	state state
+	lists lists
+	run   activity
+
+	asks []*question // The first one is shown.
+	pick *picker
+	find *finder
+
+	view toggles
+}
+
+// toggles are choices about the display.
+type toggles struct {
+	thinking bool
+	all      bool // All blocks are open.
+	noMouse  bool
+	prefix   bool // Ctrl+X was pressed.
+	quit     bool // Ctrl+C was pressed while idle.
+	flash    string
+}
+
+// activity is what the session does.
+type activity struct {
+	jobs    int // Handed over and not ended.
+	started bool
+	since   time.Time
+	frame   int
+	ticking bool
+	handler string
+	asked   bool // To cancel.
+	queue   []string
+}
+
+// finder is a search in the transcript.
+type finder struct {
+	field editor
+	at    place
+	miss  bool
+}
+
+func newModel(u *UI, resume string) *model {
+	return &model{
+		ui: u, resume: resume, width: 80, height: 24, input: editor{history: u.history}, live: live{painter: &painter{}, calls: map[string]*entry{}},
+	}
+}
+
+// Init starts the session.
+func (m *model) Init() tea.Cmd {
+	m.log.add(&note{sign: "✻", style: magenta, body: none, words: strings.TrimSpace("aura " + m.ui.opts.Version + "  ·  / for commands, @ for files, F1 for help")}, false)
+	return m.do(start(m.resume))
+}
+
+type tick struct{}
+
+const tickEvery = 100 * time.Millisecond
+
+func ticker() tea.Cmd { return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tick{} }) }
+
+// do hands a job to the session.
+func (m *model) do(j job) tea.Cmd {
+	select {
+	case m.ui.jobs <- j:
+	default:
+		m.view.flash = "too much at once"
+		return nil
+	}
+	if m.run.jobs++; m.run.jobs == 1 {
+		m.run.since, m.run.asked = time.Now(), false
+	}
+	if m.run.ticking {
+		return nil
+	}
+	m.run.ticking = true
+	return ticker()
+}
+
+// Update takes a message.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
+	case batch:
+		return m, m.take(msg)
+	case tick:
+		m.run.frame++
+		if m.run.jobs == 0 {
+			m.run.ticking = false
+			return m, nil
+		}
+		return m, ticker()
+	case tea.KeyPressMsg:
+		return m, m.key(msg)
+	case tea.PasteMsg:
+		m.paste(msg.Content)
+		return m, m.needFiles()
+	case tea.MouseWheelMsg:
+		m.wheel(msg.Mouse())
+	case tea.MouseClickMsg:
+		m.click(msg.Mouse())
+	case filesFound:
+		m.files = fileList{list: msg, at: time.Now()}
+		m.complete()
+	case edited:
+		m.edited(msg)
+	}
+	return m, nil
+}
+
+func (m *model) paste(s string) {
+	switch {
+	case len(m.asks) > 0:
+		m.asks[0].field.paste(s)
+	case m.pick != nil:
+		m.pick.filter.paste(s)
+		m.pick.search()
+	case m.find != nil:
+		m.find.field.paste(s)
+	default:
+		m.input.paste(s)
+		m.complete()
+	}
+}
+
+func (m *model) wheel(e tea.Mouse) {
+	by := 3
+	if e.Button == tea.MouseWheelUp {
+		by = -3
+	}
+	switch {
+	case m.pick != nil:
+		m.pick.at = max(0, min(m.pick.at+by/3, len(m.pick.found)-1))
+	case len(m.asks) > 0 && e.Y >= m.log.height:
+		m.asks[0].offset = max(0, m.asks[0].offset+by)
+	default:
+		m.log.scroll(by)
+	}
+}
+
+func (m *model) click(e tea.Mouse) {
+	if m.pick == nil && e.Button == tea.MouseLeft && e.Y < len(m.log.owners) {
+		m.log.toggle(m.log.owners[e.Y])
+	}
+}
+
+// send submits what the person said, or queues it while a turn runs.
+func (m *model) send(text string) tea.Cmd {
+	if text == "" {
+		return nil
+	}
+	m.log.end()
+	if m.run.jobs > 0 {
+		m.run.queue = append(m.run.queue, text)
+		return nil
+	}
+	if name, args, ok := commands.Parse(text); ok {
+		if cmd, done := m.local(name, args); done {
+			return cmd
+		}
+		m.log.add(&said{words: text, command: true}, true)
+	}
+	return m.do(submit(text))
+}
+
+// local handles commands without arguments that are better shown as a list.
+func (m *model) local(name, args string) (tea.Cmd, bool) {
+	if args != "" {
+		return nil, false
+	}
+	switch name {
+	case "help":
+		m.help()
+	case "agent":
+		m.pickAgent()
+	case "mode":
+		m.pickMode()
+	case "model":
+		return m.do(listModels()), true
+	case "resume", "sessions":
+		return m.do(listSessions()), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// ended takes the end of a job, and begins what waits.
+func (m *model) ended(e *ended) tea.Cmd {
+	m.run.jobs = max(m.run.jobs-1, 0)
+	if e.renewed {
+		m.replay(e)
+	}
+	m.closeLive()
+	if errors.Is(e.err, commands.ErrExit) {
+		return tea.Quit
+	}
+	switch list := e.result.(type) {
+	case pickModels:
+		if e.err == nil {
+			m.pick = newPicker("Models", options(list), command("model"))
+		}
+	case sessionsList:
+		if e.err == nil {
+			m.showSessions(list)
+		}
+	case string:
+		m.view.flash = list
+	}
+	switch {
+	case e.cancelled:
+		m.note("■", yellow, "", "interrupted")
+		m.unqueue()
+	case e.err != nil:
+		m.note("✗", red, "", "error: "+e.err.Error())
+	}
+	if m.run.jobs == 0 && len(m.run.queue) > 0 {
+		next := m.run.queue[0]
+		m.run.queue = m.run.queue[1:]
+		return m.send(next)
+	}
+	return nil
+}
+
+// unqueue gives back what was queued for a turn that was cancelled.
+func (m *model) unqueue() {
+	if len(m.run.queue) == 0 {
+		return
+	}
+	text := strings.Join(m.run.queue, "\n")
+	if !m.input.empty() {
+		text += "\n" + m.input.value()
+	}
+	m.run.queue = nil
+	m.input.set(text)
+}
+
+// edited is the end of the external editor.
+type edited struct {
+	file string
+	err  error
+}
+
+// edit opens the input in the editor of the person.
+func (m *model) edit() tea.Cmd {
+	f, err := os.CreateTemp("", "aura-*.md")
+	if err != nil {
+		m.view.flash = err.Error()
+		return nil
+	}
+	_, err = f.WriteString(m.input.value())
+	if err = errors.Join(err, f.Close()); err != nil {
+		m.view.flash = err.Error()
+		return nil
+	}
+	words := strings.Fields(firstOf(m.env("VISUAL"), m.env("EDITOR"), "vi"))
+	cmd := exec.Command(words[0], append(words[1:], f.Name())...)
+	return tea.ExecProcess(cmd, func(err error) tea.Msg { return edited{f.Name(), err} })
+}
+
+func (m *model) edited(e edited) {
+	defer os.Remove(e.file)
+	if e.err != nil {
+		m.view.flash = fmt.Sprintf("the editor failed: %v", e.err)
+		return
+	}
+	data, err := os.ReadFile(e.file)
+	if err != nil {
+		m.view.flash = err.Error()
+		return
+	}
+	m.input.set(strings.TrimRight(strings.ToValidUTF8(string(data), "\ufffd"), "\n"))
+	m.complete()
+}
+
+// env reads the environment that the interface was given.
+func (m *model) env(name string) string {
+	for i := len(m.ui.opts.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(m.ui.opts.Env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}

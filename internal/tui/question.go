@@ -1,0 +1,326 @@
+package tui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// stage is what a question waits for.
+type stage uint8
+
+const (
+	choosing stage = iota
+	reasoning
+	patterning
+	scoping
+)
+
+// question is something that waits for the person: a call to approve, or what the
+// model wants to know.
+type question struct {
+	approval *agent.Approval
+	preview  []string
+	pattern  string
+	ask      *tool.Question
+
+	stage  stage
+	field  editor
+	at     int // The option under the cursor.
+	chosen map[int]bool
+	offset int // First visible line of the preview.
+
+	done     chan struct{}
+	once     sync.Once
+	decision agent.Decision // Valid when done is closed.
+	answers  []string
+}
+
+func newApproval(q agent.Approval, preview []string, pattern string) *question {
+	return &question{approval: &q, preview: preview, pattern: pattern, field: editor{single: true}, done: make(chan struct{})}
+}
+
+func newAsk(q tool.Question) *question {
+	return &question{ask: &q, field: editor{single: true}, chosen: map[int]bool{}, done: make(chan struct{})}
+}
+
+func (q *question) decide(d agent.Decision) {
+	q.once.Do(func() {
+		q.decision = d
+		close(q.done)
+	})
+}
+
+func (q *question) answer(list []string) {
+	q.once.Do(func() {
+		q.answers = list
+		close(q.done)
+	})
+}
+
+func (q *question) finished() bool {
+	select {
+	case <-q.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// key takes a key. Ctrl+C and Esc in the first stage belong to the caller.
+func (q *question) key(name, typed string) {
+	switch name {
+	case "pgdown", "ctrl+down":
+		q.offset += 5
+		return
+	case "pgup", "ctrl+up":
+		q.offset = max(q.offset-5, 0)
+		return
+	}
+	if q.ask != nil {
+		q.askKey(name, typed)
+		return
+	}
+	switch q.stage {
+	case choosing:
+		q.choose(name)
+	case reasoning:
+		switch name {
+		case "enter":
+			q.decide(agent.Decision{Reason: strings.TrimSpace(q.field.value())})
+		case "esc":
+			q.stage = choosing
+		default:
+			q.field.key(name, typed)
+		}
+	case patterning:
+		switch name {
+		case "enter":
+			if strings.TrimSpace(q.field.value()) != "" {
+				q.stage = scoping
+			}
+		case "esc":
+			q.stage = choosing
+		default:
+			q.field.key(name, typed)
+		}
+	case scoping:
+		q.scope(name)
+	}
+}
+
+func (q *question) choose(name string) {
+	switch name {
+	case "y", "enter":
+		q.decide(agent.Decision{Allow: true})
+	case "s":
+		q.decide(agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: q.pattern})
+	case "p":
+		q.stage = patterning
+		q.field.set(q.pattern)
+	case "n", "esc":
+		q.stage = reasoning
+		q.field.set("")
+	case "down":
+		q.offset++
+	case "up":
+		q.offset = max(q.offset-1, 0)
+	}
+}
+
+func (q *question) scope(name string) {
+	remember, ok := map[string]agent.Remember{"s": agent.ForSession, "p": agent.ForProject, "g": agent.ForAlways}[name]
+	switch {
+	case ok:
+		q.decide(agent.Decision{Allow: true, Remember: remember, Pattern: strings.TrimSpace(q.field.value())})
+	case name == "esc" || name == "b":
+		q.stage = patterning
+	}
+}
+
+func (q *question) askKey(name, typed string) {
+	n := len(q.ask.Options)
+	if n == 0 {
+		if name == "enter" {
+			if text := strings.TrimSpace(q.field.value()); text != "" {
+				q.answer([]string{text})
+			}
+			return
+		}
+		q.field.key(name, typed)
+		return
+	}
+	switch name {
+	case "up", "ctrl+p", "k":
+		q.at = (q.at + n - 1) % n
+	case "down", "ctrl+n", "j":
+		q.at = (q.at + 1) % n
+	case "space":
+		if q.ask.Multi {
+			q.chosen[q.at] = !q.chosen[q.at]
+		}
+	case "enter":
+		q.take()
+	default:
+		if i, err := strconv.Atoi(typed); err == nil && i >= 1 && i <= n {
+			q.at = i - 1
+			if q.ask.Multi {
+				q.chosen[q.at] = !q.chosen[q.at]
+			} else {
+				q.take()
+			}
+		}
+	}
+}
+
+// take answers with what is chosen, or with what is under the cursor.
+func (q *question) take() {
+	var list []string
+	for _, i := range slices.Sorted(maps.Keys(q.chosen)) {
+		if q.chosen[i] {
+			list = append(list, q.ask.Options[i])
+		}
+	}
+	if len(list) == 0 {
+		list = []string{q.ask.Options[q.at]}
+	}
+	q.answer(list)
+}
+
+// draw shows the question in at most height lines, and where the cursor is; x is -1
+// if there is none.
+func (q *question) draw(limit, height int) (lines []string, x, y int) {
+	x = -1
+	if q.ask != nil {
+		return q.drawAsk(limit, height)
+	}
+	lines = append(lines, q.title(limit))
+	foot, fx := q.foot(limit)
+	why := q.why(limit)
+	room := max(height-len(lines)-len(why)-len(foot), 1)
+	lines = append(lines, q.window(limit, room)...)
+	lines = append(lines, why...)
+	if fx >= 0 {
+		x, y = fx, len(lines)
+	}
+	return append(lines, foot...), x, y
+}
+
+func (q *question) title(limit int) string {
+	who := ""
+	if q.approval.Agent != "" {
+		who = " (agent " + plain.OneLine(q.approval.Agent) + ")"
+	}
+	name := plain.OneLine(q.approval.Tool)
+	return yellow.paint("?") + " " + bold.paint(fit(name, limit-2)) + grey.paint(fit(who, max(limit-2-width(name), 0)))
+}
+
+// window is the visible part of the preview.
+func (q *question) window(limit, room int) []string {
+	var all []string
+	for _, line := range q.preview {
+		all = append(all, fold(line, diffStyle(line), limit-2)...)
+	}
+	if len(all) <= room {
+		q.offset = 0
+		return prefixed(all, "  ", "  ")
+	}
+	show := max(room-1, 1)
+	q.offset = min(q.offset, len(all)-show)
+	part := slices.Clone(all[q.offset : q.offset+show])
+	more := fmt.Sprintf("… lines %d-%d of %d (PgDn, PgUp)", q.offset+1, q.offset+show, len(all))
+	return append(prefixed(part, "  ", "  "), grey.paint(fit("  "+more, limit)))
+}
+
+// why says who asks and what the call does besides.
+func (q *question) why(limit int) []string {
+	var lines []string
+	if len(q.approval.Effects) > 0 {
+		lines = append(lines, grey.paint(fit("  effects: "+plain.OneLine(strings.Join(q.approval.Effects, ", ")), limit)))
+	}
+	for _, ask := range q.approval.Asks {
+		lines = append(lines, "  "+yellow.paint(fit(plain.OneLine(ask.Source.String())+" asks: "+plain.OneLine(ask.Reason), limit-2)))
+	}
+	return lines
+}
+
+// foot is the line that takes the answer.
+func (q *question) foot(limit int) (lines []string, x int) {
+	input := func(label string) ([]string, int) {
+		rows, y, cx := q.field.rows(max(limit-width(label)-1, 4))
+		return []string{cyan.paint(label) + rows[y].text}, width(label) + cx
+	}
+	switch q.stage {
+	case reasoning:
+		return input("reason (Enter for none): ")
+	case patterning:
+		return input("allow always: ")
+	case scoping:
+		return []string{
+			"  " + fit(plain.OneLine(q.field.value()), limit-2),
+			choices(limit, "s", "in this session", "p", "in this project", "g", "everywhere", "b", "back"),
+		}, -1
+	}
+	return []string{
+		choices(limit, "y", "once", "s", "session", "p", "pattern…", "n", "deny…") + grey.paint(fit("   "+plain.OneLine(q.pattern), max(limit-44, 0))),
+	}, -1
+}
+
+// choices draws keys and what they do.
+func choices(limit int, pairs ...string) string {
+	var b strings.Builder
+	used := 0
+	for i := 0; i+1 < len(pairs); i += 2 {
+		w := width(pairs[i]) + width(pairs[i+1]) + 5
+		if used+w > limit {
+			break
+		}
+		used += w
+		b.WriteString(" " + cyan.with(bold).paint("["+pairs[i]+"]") + " " + pairs[i+1] + " ")
+	}
+	return b.String()
+}
+
+func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
+	x = -1
+	for i, line := range wrapText(plain.Visible(strings.TrimSpace(q.ask.Text)), none, limit-2) {
+		lead := "  "
+		if i == 0 {
+			lead = yellow.paint("?") + " "
+		}
+		lines = append(lines, lead+line)
+	}
+	if len(q.ask.Options) == 0 {
+		rows, cy, cx := q.field.rows(limit - 2)
+		lines = lines[max(0, len(lines)-height+1):]
+		return append(lines, cyan.paint("❯ ")+rows[cy].text), cx + 2, len(lines)
+	}
+	help := "Enter takes it, Esc cancels the turn"
+	if q.ask.Multi {
+		help = "Space marks, Enter takes what is marked, Esc cancels the turn"
+	}
+	room := max(height-len(lines)-1, 1)
+	first := max(0, min(q.at-room/2, len(q.ask.Options)-room))
+	for i := first; i < min(first+room, len(q.ask.Options)); i++ {
+		mark := ""
+		if q.ask.Multi {
+			mark = "[ ] "
+			if q.chosen[i] {
+				mark = "[x] "
+			}
+		}
+		line := fit(fmt.Sprintf("  %d. %s%s", i+1, mark, plain.OneLine(q.ask.Options[i])), limit)
+		if i == q.at {
+			line = reverse.paint(line)
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, grey.paint(fit("  "+help, limit))), x, 0
+}

@@ -1,0 +1,195 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/idelchi/aura/internal/plain"
+)
+
+// callState is how far a tool call has come.
+type callState uint8
+
+const (
+	running callState = iota
+	succeeded
+	failed
+	refused   // Never executed.
+	abandoned // The turn ended before it did.
+)
+
+// callSigns are the signs of the states.
+var callSigns = [...]struct {
+	sign  string
+	style sgr
+}{{"●", yellow}, {"●", green}, {"●", red}, {"✗", red}, {"○", grey}}
+
+const (
+	liveRows   = 5  // Of running output.
+	endRows    = 3  // Of the output of a call that has ended well.
+	failRows   = 8  // Of the output of one that has not.
+	changeRows = 16 // Of a change.
+)
+
+// called is a tool call: what it is, what it writes, how it ended, and who had a
+// hand in it.
+type called struct {
+	tool    string
+	label   string   // In one line.
+	change  []string // As a diff, if it changes a file.
+	state   callState
+	took    time.Duration
+	output  longText // While it runs.
+	result  longText
+	touched []touch
+	full    bool
+}
+
+func (b *called) text() string {
+	return b.label + "\n" + strings.Join(b.change, "\n") + "\n" + b.body().String()
+}
+func (b *called) open() bool     { return b.full }
+func (b *called) setOpen(o bool) { b.full = o }
+
+// body is the text of the call: the result where there is one, else what it has
+// written so far.
+func (b *called) body() *longText {
+	if b.result.count() > 0 && b.output.count() <= b.result.count() {
+		return &b.result
+	}
+	return &b.output
+}
+
+func (b *called) folded() bool {
+	return !b.full && (len(b.change) > changeRows || b.body().count() > b.rows())
+}
+
+// rows is how many lines of the body are shown while the block is folded.
+func (b *called) rows() int {
+	switch {
+	case b.state == running:
+		return liveRows
+	case b.state == failed || b.state == refused:
+		return failRows
+	case len(b.change) > 0:
+		return 0
+	}
+	return endRows
+}
+
+func (b *called) parts() int {
+	if !b.full {
+		return 1
+	}
+	return 1 + (b.body().count()+partLines-1)/partLines
+}
+
+func (b *called) draw(part, width int) []string {
+	if part > 0 {
+		from := (part - 1) * partLines
+		return indent(b.body().rows(from, min(from+partLines, b.body().count()), grey, width-4))
+	}
+	out := []string{b.head(width)}
+	for _, t := range b.touched {
+		out = append(out, t.line(width))
+	}
+	out = append(out, indent(b.diff(width-4))...)
+	if !b.full {
+		out = append(out, indent(b.tail(width-4))...)
+	}
+	return out
+}
+
+// head is the line that shows the call.
+func (b *called) head(width int) string {
+	s := callSigns[b.state]
+	name, about, _ := strings.Cut(b.label, " ")
+	end := ""
+	switch {
+	case b.state == refused:
+		end = "refused"
+	case b.state == abandoned:
+		end = "abandoned"
+	case b.state == failed:
+		end = "failed " + plain.Took(b.took)
+	case b.state == succeeded:
+		end = plain.Took(b.took)
+	}
+	room := max(width-2-len(end)-2, 8)
+	name = fit(name, room)
+	about = fit(about, max(room-len(name)-1, 0))
+	line := s.style.paint(s.sign) + " " + bold.paint(name)
+	if about != "" {
+		line += " " + about
+	}
+	if end != "" {
+		style := grey
+		if b.state == failed || b.state == refused {
+			style = red
+		}
+		line += "  " + style.paint(end)
+	}
+	return line
+}
+
+// diff shows the change in its colours.
+func (b *called) diff(width int) []string {
+	lines, more := b.change, 0
+	if !b.full && len(lines) > changeRows {
+		more = len(lines) - changeRows
+		lines = lines[:changeRows]
+	}
+	var out []string
+	for _, line := range lines {
+		out = append(out, diffStyle(line).paint(fit(strings.ReplaceAll(line, "\t", "    "), width)))
+	}
+	if more > 0 {
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(more, "more line"))))
+	}
+	return out
+}
+
+// diffStyle is the colour of a line of a diff.
+func diffStyle(line string) sgr {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return green
+	case strings.HasPrefix(line, "-"):
+		return red
+	case strings.HasPrefix(line, "@@"):
+		return cyan
+	}
+	return none
+}
+
+// tail shows the last lines of the body.
+func (b *called) tail(width int) []string {
+	body, keep := b.body(), b.rows()
+	n := body.count()
+	hidden := max(n-keep, 0)
+	style := grey
+	if b.state == failed || b.state == refused {
+		style = red
+	}
+	var out []string
+	if hidden > 0 && keep > 0 {
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(hidden+body.dropped, "line"))))
+	}
+	for i := hidden; i < n && keep > 0; i++ {
+		out = append(out, style.paint(fit(strings.ReplaceAll(body.line(i), "\t", "    "), width)))
+	}
+	return out
+}
+
+func indent(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		lead := "    "
+		if i == 0 {
+			lead = grey.paint("  ⎿ ")
+		}
+		out[i] = lead + line
+	}
+	return out
+}

@@ -1,0 +1,252 @@
+// Package tui is the full-screen face of aura: a transcript that streams, an
+// editor, questions and lists, drawn with Bubble Tea. It runs no agent and takes no
+// decision: it hands input to a session and shows what the session reports.
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// Session is what the interface talks to. All its methods are called by one
+// goroutine.
+type Session interface {
+	Start(ctx context.Context, key string) error
+	Submit(ctx context.Context, input string) error
+	Agent() *agent.Agent
+	Commands() *commands.Session
+}
+
+// Options configures a UI. The zero value runs on the terminal of the process.
+type Options struct {
+	In      io.Reader // nil = os.Stdin.
+	Out     io.Writer // nil = os.Stdout.
+	Env     []string  // nil = os.Environ(). Decides about colours and the editor.
+	Workdir string    // What paths in calls are relative to.
+	History string    // File of what was typed; empty = none.
+	Version string    // Of the program, for the greeting.
+	Logger  *slog.Logger
+
+	// Suggest proposes a pattern under which a call can be approved for good.
+	Suggest func(tool string, args map[string]any) string
+}
+
+// UI is the interface of one session. Its methods Observe, Print, Approve, Ask,
+// Begin and Trace are the face that the session is opened with; they may be called
+// from any goroutine.
+type UI struct {
+	opts    Options
+	history *plain.History
+	feed    feed
+	jobs    chan job
+	program *tea.Program
+
+	mu      sync.Mutex
+	session Session            // nil until Run.
+	cancel  context.CancelFunc // Of the job that runs.
+
+	filter func(tea.Model, tea.Msg) tea.Msg // For tests.
+}
+
+// New makes an interface; Run shows it.
+func New(o Options) *UI {
+	if o.In == nil {
+		o.In = os.Stdin
+	}
+	if o.Out == nil {
+		o.Out = os.Stdout
+	}
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Suggest == nil {
+		o.Suggest = func(tool string, _ map[string]any) string { return tool }
+	}
+	return &UI{
+		opts: o, history: plain.OpenHistory(o.History, o.Logger), jobs: make(chan job, 64), feed: newFeed(),
+	}
+}
+
+// Run shows the interface until the person ends it. It starts the session, or
+// resumes the one that is named. The
+// terminal is as before when it returns, whatever happened. A panic of the session is
+// raised again after that.
+func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	u.mu.Lock()
+	u.session = s
+	u.mu.Unlock()
+	m := newModel(u, resume)
+	options := []tea.ProgramOption{
+		tea.WithInput(u.opts.In), tea.WithOutput(u.opts.Out), tea.WithEnvironment(u.opts.Env), tea.WithoutSignalHandler(),
+	}
+	if u.filter != nil {
+		options = append(options, tea.WithFilter(u.filter))
+	}
+	u.program = tea.NewProgram(m, options...)
+
+	var group sync.WaitGroup
+	crashed := make(chan any, 1)
+	group.Go(func() { u.signals(ctx) })
+	group.Go(func() { u.feed.pump(ctx, u.program.Send) })
+	working := make(chan struct{})
+	go func() {
+		defer close(working)
+		u.work(ctx, crashed)
+	}()
+	_, err = u.program.Run()
+	close(u.jobs)
+	stop()
+	u.Cancel()
+	group.Wait()
+	select {
+	case <-working:
+	case <-time.After(patience): // Foreign code that does not stop: the session is closed without it.
+	}
+	select {
+	case v := <-crashed:
+		panic(v)
+	default:
+	}
+	if errors.Is(err, tea.ErrProgramPanic) {
+		return fmt.Errorf("internal error in the interface; the conversation is saved (aura --continue): %w", err)
+	}
+	return err
+}
+
+// patience is how long the end of a cancelled turn is waited for.
+const patience = 5 * time.Second
+
+// signals makes signals end the program properly.
+func (u *UI) signals(ctx context.Context) {
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(ch)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ch:
+			u.Cancel()
+			u.program.Quit()
+		}
+	}
+}
+
+// Cancel ends the turn that runs, if one does.
+func (u *UI) Cancel() {
+	u.mu.Lock()
+	cancel := u.cancel
+	u.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+// Observe shows an event of the agent.
+func (u *UI) Observe(e agent.Event) {
+	it := item{event: e}
+	if e.Kind == agent.ToolStarted {
+		// Now, because the call is about to change the file.
+		it.change = changes(u.opts.Workdir, e.Tool, e.Args)
+	}
+	u.feed.push(it)
+	u.mu.Lock()
+	open := u.session != nil
+	u.mu.Unlock()
+	if open && e.Agent == "" && refreshes(e.Kind) {
+		u.feed.push(item{state: u.facts(false)})
+	}
+}
+
+// refreshes reports whether the status may be another one after an event.
+func refreshes(k agent.EventKind) bool {
+	switch k {
+	case agent.TurnStarted, agent.ToolFinished, agent.Answered, agent.Switched, agent.Compacted:
+		return true
+	}
+	return false
+}
+
+// changes is the change that a call makes, as the lines of a diff; nil for calls
+// that change no file.
+func changes(workdir, name string, args map[string]any) []string {
+	switch name {
+	case "Write", "Edit", "Patch":
+	default:
+		return nil
+	}
+	lines := plain.Preview(workdir, agent.Approval{Tool: name, Args: args}, maxChange)
+	if name != "Patch" && len(lines) > 0 {
+		lines = lines[1:] // The path is in the head of the block.
+	}
+	return lines
+}
+
+// maxChange bounds the lines of a change that can be looked at.
+const maxChange = 400
+
+// Print shows the output of a command.
+func (u *UI) Print(text string) { u.feed.push(item{print: text + "\n"}) }
+
+// Begin notes which handler runs.
+func (u *UI) Begin(m lifecycle.Moment, s lifecycle.Source) {
+	if s.Kind != lifecycle.Guard && m != lifecycle.StreamChunk {
+		u.feed.handling(s.String())
+	}
+}
+
+// Trace shows what a handler did, where it did something.
+func (u *UI) Trace(r lifecycle.Record) {
+	u.feed.handling("")
+	if r.Verdict != lifecycle.Passed {
+		u.feed.push(item{record: &r})
+	}
+}
+
+// Approve shows a call and lets the person decide. It returns at once when ctx ends.
+func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
+	ask := newApproval(q, plain.Preview(u.opts.Workdir, q, maxChange), u.opts.Suggest(q.Tool, q.Args))
+	if err := u.put(ctx, ask); err != nil {
+		return agent.Decision{Reason: "cancelled"}
+	}
+	return ask.decision
+}
+
+// Ask puts a question of the model to the person. It returns at once when ctx ends.
+func (u *UI) Ask(ctx context.Context, q tool.Question) ([]string, error) {
+	ask := newAsk(q)
+	if err := u.put(ctx, ask); err != nil {
+		return nil, err
+	}
+	return ask.answers, nil
+}
+
+// put shows a question and waits for its answer.
+func (u *UI) put(ctx context.Context, q *question) error {
+	u.feed.push(item{question: q})
+	select {
+	case <-q.done:
+		return nil
+	case <-ctx.Done():
+		u.feed.push(item{withdrawn: q})
+		return ctx.Err()
+	}
+}
