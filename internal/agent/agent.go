@@ -112,7 +112,7 @@ type turn struct {
 	said      []lifecycle.Said   // Wait for the end of a tool batch.
 	notices   []lifecycle.Notice // Likewise; they have been shown already.
 	response  responseState
-	taken     int  // Rough tokens of results that wait to enter the history.
+	results   waitingResults
 	finished  bool // The Done tool was called.
 
 	uncompactable bool     // A summary failed: this turn goes on without.

@@ -74,6 +74,7 @@ func (a *Agent) runTools(ctx context.Context, resp *provider.Response) error {
 			calls[i].malfunct = malformedText(raw)
 		}
 	}
+	a.turn.results = waitingResults{open: len(calls)}
 	for group := range groups(calls, a.profile.Settings.Serial) {
 		a.runGroup(ctx, group)
 	}
@@ -81,7 +82,7 @@ func (a *Agent) runTools(ctx context.Context, resp *provider.Response) error {
 		a.append(c.answer())
 		a.turn.finished = a.turn.finished || c.result.Done
 	}
-	a.turn.taken = 0
+	a.turn.results = waitingResults{}
 	a.flush()
 	return ctx.Err()
 }
@@ -313,11 +314,12 @@ func (a *Agent) safely(ctx context.Context, c *call, tc tool.Call) (r tool.Resul
 // conclude counts an executed call and lets the handlers see and change its
 // result. The calls that follow are those whose results must find room as well.
 func (a *Agent) conclude(ctx context.Context, c *call, following []*call) {
+	defer a.takeRoom(c)
 	if c.rejected {
 		a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Args: c.Arguments, Text: c.err.Error(), Failed: true})
 		return
 	}
-	limit := a.resultLimit(following)
+	limit := a.resultLimit(c, following)
 	c.result.Text = a.limitResult(c.result.Text, limit)
 	if c.err != nil {
 		if text := a.limitResult(c.err.Error(), limit); text != c.err.Error() {
@@ -343,11 +345,6 @@ func (a *Agent) conclude(ctx context.Context, c *call, following []*call) {
 	a.mu.Unlock()
 	if out.Data != any(data) { // Some handler replaced the output.
 		c.replaced = new(a.limitResult(out.Data.(*sdk.AfterToolContext).ToolResult, limit))
-	}
-	if !c.nested {
-		a.mu.Lock()
-		a.turn.taken += len(c.text()) / 4
-		a.mu.Unlock()
 	}
 	a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Text: c.text(), Failed: c.err != nil, Duration: c.duration})
 	for _, text := range c.feedback {
@@ -377,39 +374,6 @@ func (a *Agent) count(c *call) {
 		}
 	}
 	a.turn.calls = append(a.turn.calls, record)
-}
-
-// minResult is what a result may always take, in tokens: less would say nothing.
-const minResult = 256
-
-// resultLimit is how many tokens the next result may take; 0 is no limit. Where the
-// window is what counts, the results of one response share what is left of it: each
-// may take what the ones that follow do not need, and at least an equal part.
-func (a *Agent) resultLimit(following []*call) int {
-	r := a.profile.Settings.Result
-	if r.Percent <= 0 || a.info.ContextLength <= 0 {
-		return r.Tokens
-	}
-	a.mu.Lock()
-	taken := a.turn.taken
-	a.mu.Unlock()
-	room := int(float64(a.info.ContextLength)*r.Percent/100) - a.tokens.real(a.rough()+taken)
-	needed := 0
-	for _, c := range following {
-		needed += a.size(c.text())
-	}
-	return max(room-needed, room/(len(following)+1), minResult)
-}
-
-// limitResult cuts a result that is larger than limit tokens; 0 is no limit.
-func (a *Agent) limitResult(text string, limit int) string {
-	if limit <= 0 || a.size(text) <= limit {
-		return text
-	}
-	keep := int(float64(limit) * 4 * float64(len(text)/4) / float64(max(a.size(text), 1)))
-	head, tail := cutUTF8(text, keep*2/3), cutUTF8Tail(text, keep/3)
-	return fmt.Sprintf("%s\n\n[… %d of %d bytes left out: the result is larger than %d tokens. Ask for less at a time.]\n\n%s",
-		head, len(text)-len(head)-len(tail), len(text), limit, tail)
 }
 
 // text is what the model reads as the answer to the call.

@@ -163,7 +163,7 @@ turns:
   - {when: "one\ntwo", text: Both lines.}
   - {when: howdy, text: Howdy to you.}
   - {when: fail, error: {class: server, status: 500, message: down}}
-`})
+`}, "--plain")
 	p.expect("agent code")
 	p.expect("code> ")
 	p.types("howzz\x7f\x7fdy\r") // Backspace.
@@ -203,7 +203,7 @@ func TestTerminalInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	p := sit(t, map[string]string{".aura/config/providers/p.yaml": m.provider(nil)}, "-m", "mock-8b")
+	p := sit(t, map[string]string{".aura/config/providers/p.yaml": m.provider(nil)}, "-m", "mock-8b", "--plain")
 	p.expect("code> ")
 	p.types("first\r")
 	p.expect("Half of an")
@@ -240,7 +240,7 @@ turns:
     calls: [{name: Ask, arguments: {question: "Which colour?", options: [red, green]}}]
   - expect: {last: [green]}
     text: All asked.
-`})
+`}, "--plain")
 	p.expect("code> ")
 	p.types("go\r")
 	p.expect("echo yes > allowed")

@@ -29,6 +29,8 @@ func Builtin() []Command {
 			Description: "Same as /context"},
 		{Name: "trace", Group: general, Hints: []string{"[count]"}, Run: trace, Details: traceDetails,
 			Description: "Show what guards, hooks, plugins and extensions did lately"},
+		{Name: "why", Group: general, Run: bare("why", why), Details: whyDetails,
+			Description: "Explain the last refusal or change by a guard, hook, plugin or extension"},
 		{Name: "reload", Group: general, Run: bare("reload", reload),
 			Description: "Read the configuration and all extensions anew"},
 		{Name: "exit", Group: general, Run: bare("exit", exit),

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plugin/native"
+	"github.com/idelchi/aura/internal/plugin/native/pipe"
 )
 
 const (
@@ -107,7 +109,7 @@ func (p *plugin) hand(j *job) {
 // perform runs a job to its end.
 func (p *plugin) perform(j *job) {
 	err := p.protect(j.f)
-	if off := p.usable(); off != nil && err == nil {
+	if off := p.usable(); off != nil && err == nil && p.engine == "yaegi" {
 		err = off // A call that was stopped returns zero values.
 	}
 	p.gate.leave(j.shared)
@@ -117,15 +119,51 @@ func (p *plugin) perform(j *job) {
 // protect turns a panic into an error.
 func (p *plugin) protect(f func() error) (err error) {
 	defer func() {
-		if v := recover(); v != nil {
+		v := recover()
+		if failed, ok := v.(error); ok && elsewhere(failed) {
+			v, err = nil, failed
+		}
+		if v != nil {
 			p.log.Error("panic", "plugin", p.name, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
 			err = &panicError{v}
 		}
+		err = p.translate(err)
 	}()
 	if p.taskEnv != nil {
 		p.env.inject(p.taskEnv())
 	}
 	return f()
+}
+
+// elsewhere reports whether an error tells of what happened in the plugin's own
+// process. Functions without an error result have no other way than to panic with it.
+func elsewhere(err error) bool {
+	_, panicked := errors.AsType[*pipe.Panic](err)
+	_, exited := errors.AsType[*native.ExitError](err)
+	return panicked || exited
+}
+
+// translate words what happened in the plugin's own process.
+func (p *plugin) translate(err error) error {
+	if e, ok := errors.AsType[*pipe.Panic](err); ok {
+		p.log.Error("panic", "plugin", p.name, "value", e.Value, "stack", e.Stack)
+		return &panicError{e.Value}
+	}
+	if e, ok := errors.AsType[*native.ExitError](err); ok {
+		p.stop(e.Error())
+		return &goneError{p.name, e}
+	}
+	return err
+}
+
+// goneError is the error of a call during which the plugin's process ended.
+type goneError struct {
+	plugin string
+	err    error
+}
+
+func (e *goneError) Error() string {
+	return fmt.Sprintf("%v; plugin %q is switched off until /reload", e.err, e.plugin)
 }
 
 // expect waits for a job whose time is up; if it does not end, the plugin does.
@@ -154,6 +192,9 @@ func (p *plugin) usable() error {
 // asFault tells the pipeline which errors of a hook the person must hear of.
 func asFault(err error) error {
 	if e, ok := errors.AsType[*panicError](err); ok {
+		return &lifecycle.Fault{Verdict: lifecycle.Panicked, Err: e}
+	}
+	if e, ok := errors.AsType[*goneError](err); ok {
 		return &lifecycle.Fault{Verdict: lifecycle.Panicked, Err: e}
 	}
 	if e, ok := errors.AsType[*lateError](err); ok {

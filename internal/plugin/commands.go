@@ -30,9 +30,9 @@ func (p *plugin) bindCommand(ctx context.Context) error {
 	case rawSchema == nil:
 		return errors.New("ExecuteCommand is exported without Command: a command needs both")
 	case !okSchema:
-		return fmt.Errorf("Command has the signature %T, expected %T", rawSchema, commandFunc(nil))
+		return fmt.Errorf("Command has the signature %s, expected %T", typeOf(rawSchema), commandFunc(nil))
 	case !okRun:
-		return fmt.Errorf("ExecuteCommand has the signature %T, expected %T", rawRun, executeCommandFunc(nil))
+		return fmt.Errorf("ExecuteCommand has the signature %s, expected %T", typeOf(rawRun), executeCommandFunc(nil))
 	}
 	var s sdk.CommandSchema
 	if err := p.call(ctx, p.limit, false, func(context.Context) error { s = schema(); return nil }); err != nil {

@@ -11,10 +11,15 @@ import (
 	"strings"
 )
 
-// diagnose looks for the reason why the interpreter refuses a source: it names the
-// things that restricted mode takes away, and the builtins that the interpreter
-// does not know, but words it in its own way. nil means that nothing was found.
-func diagnose(src *source, unsafe bool) error {
+// refusal is what a source must not use.
+type refusal struct {
+	functions map[string][]string // By import path; they need unsafe mode.
+	builtins  []string            // The interpreter does not know them.
+}
+
+// diagnose looks for what a source must not use. The interpreter finds it too, but
+// words it in its own way. nil means that nothing was found.
+func diagnose(src *source, r refusal) error {
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, dir := range src.files {
@@ -32,25 +37,25 @@ func diagnose(src *source, unsafe bool) error {
 		return strings.Compare(fset.Position(a.Package).Filename, fset.Position(b.Package).Filename)
 	})
 	for _, f := range files {
-		if err := diagnoseFile(fset, f, files, unsafe); err != nil {
+		if err := r.diagnose(fset, f, files); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func diagnoseFile(fset *token.FileSet, f *ast.File, all []*ast.File, unsafe bool) (err error) {
+func (r refusal) diagnose(fset *token.FileSet, f *ast.File, all []*ast.File) (err error) {
 	names := importNames(f)
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			x, ok := n.X.(*ast.Ident)
-			if ok && !unsafe && x.Obj == nil && slices.Contains(restricted[names[x.Name]], n.Sel.Name) {
-				err = unsafeError(fmt.Sprintf("%s: %s.%s", fset.Position(n.Pos()), x.Name, n.Sel.Name))
+			if ok && x.Obj == nil && slices.Contains(r.functions[names[x.Name]], n.Sel.Name) {
+				err = &unsafeError{fmt.Sprintf("%s: %s.%s", fset.Position(n.Pos()), x.Name, n.Sel.Name)}
 			}
 		case *ast.CallExpr:
 			fn, ok := n.Fun.(*ast.Ident)
-			if ok && fn.Obj == nil && slices.Contains([]string{"min", "max", "clear"}, fn.Name) && !declares(all, fn.Name) {
+			if ok && fn.Obj == nil && slices.Contains(r.builtins, fn.Name) && !declares(all, fn.Name) {
 				err = fmt.Errorf("%s: the interpreter does not know the builtin %s", fset.Position(n.Pos()), fn.Name)
 			}
 		}

@@ -166,7 +166,6 @@ func TestManifest(t *testing.T) {
 		{"timeout: -1", "timeout"},
 		{"on_failure: maybe", "allow, block"},
 		{"engine: wasm", "yaegi, native, auto"},
-		{"engine: native", "not available"},
 		{"name: a/b", "one word"},
 		{"env: HOME", "write [HOME]"},
 		{"{", "invalid YAML"},
@@ -178,7 +177,7 @@ func TestManifest(t *testing.T) {
 	s := one(t, "# all keys\nname: probe\ndescription: What it does\ndisabled: false\noverride: false\nopt_in: false\n"+
 		"condition: auto\nonce: true\nenv: [A, B]\nconfig: {max: 3}\ntimeout: 5\non_failure: block\nengine: auto\n", "", speak(`"x"`))
 	i := s.Plugins()[0]
-	if i.Description != "What it does" || i.Condition != "auto" || !i.Once || i.Engine != "auto" {
+	if i.Description != "What it does" || i.Condition != "auto" || !i.Once || i.Engine != "yaegi" {
 		t.Errorf("%+v", i)
 	}
 }

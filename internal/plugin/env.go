@@ -52,6 +52,14 @@ func (e *environment) inject(task map[string]string) {
 	e.task = visible
 }
 
+// current is what inject was given last, as far as it is visible. It is not changed
+// any more.
+func (e *environment) current() map[string]string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.task
+}
+
 func (e *environment) lookup(name string) (string, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

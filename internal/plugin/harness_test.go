@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -45,6 +46,7 @@ func write(t testing.TB, dir, name, yaml, imports, body string) {
 // load loads the plugins below dir, which must succeed.
 func load(t testing.TB, o plugin.Options) *plugin.Set {
 	t.Helper()
+	o.Cache = cmp.Or(o.Cache, builds)
 	s, err := plugin.Load(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +67,7 @@ func one(t testing.TB, yaml, imports, body string) *plugin.Set {
 // the parts.
 func refused(t *testing.T, o plugin.Options, parts ...string) {
 	t.Helper()
+	o.Cache = cmp.Or(o.Cache, builds)
 	s, err := plugin.Load(t.Context(), o)
 	if err == nil {
 		s.Close()

@@ -128,7 +128,7 @@ func (p *plugin) bindHooks(when *condition.Expr) error {
 		}
 		handler, ok := spec.bind(p, fn)
 		if !ok {
-			return fmt.Errorf("%s has the signature %T, expected %s", spec.function(), fn, spec.signature())
+			return fmt.Errorf("%s has the signature %s, expected %s", spec.function(), typeOf(fn), spec.signature())
 		}
 		p.bindings = append(p.bindings, lifecycle.Binding{
 			Source: lifecycle.Source{Kind: lifecycle.Plugin, Name: p.name, File: p.dir},

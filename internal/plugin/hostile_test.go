@@ -23,8 +23,19 @@ import (
 // What plugins leave running must end: also endless loops.
 func TestMain(m *testing.M) {
 	log.SetOutput(io.Discard) // The interpreter writes there before it panics.
-	goleak.VerifyTestMain(m)
+	dir, err := os.MkdirTemp("", "plugins")
+	if err != nil {
+		panic(err)
+	}
+	builds = dir
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
 }
+
+// builds is where the executables of all tests are kept.
+var builds string
 
 // LC-08 LC-10 PT-114 PC-15 TL-35: a panic in any function is an error with a name,
 // and the plugin goes on.

@@ -26,13 +26,9 @@ type plugin struct {
 	env      *environment
 	taskEnv  func() map[string]string
 	config   map[string]any
-	copies   copies
-	limit    time.Duration // Deadline of hooks, commands and small questions.
-	sdk      string
-
-	// The interpreter runs one select statement at a time: executing the same one twice
-	// at once mixes up its cases. Where there is one, calls do not overlap.
-	overlaps bool
+	traits
+	limit time.Duration // Deadline of hooks, commands and small questions.
+	sdk   string
 
 	control
 	pluginExports
@@ -47,6 +43,7 @@ type control struct {
 	dead  chan struct{}          // Closed when it is stopped.
 	end   sync.Once
 	onOff func(plugin string)
+	renew func() error // Puts a new process in place, the first time; nil: not needed.
 }
 
 // pluginExports is what a plugin brings.
@@ -73,18 +70,9 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 	if err != nil {
 		return nil, err
 	}
-	eng, err := engineFor(c.manifest.Engine)
-	if err != nil {
-		return nil, err
-	}
-	src, err := readSource(c.dir, o.Unsafe)
-	if err != nil {
-		return nil, err
-	}
 	p = &plugin{
 		name: c.name, dir: c.dir, manifest: c.manifest, log: o.Logger, taskEnv: o.TaskEnv, control: control{onOff: o.Off, dead: make(chan struct{})},
-		config: mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)), copies: copiesFor(src),
-		limit: c.manifest.timeout(), overlaps: !src.selects,
+		config: mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)), limit: c.manifest.timeout(),
 	}
 	if p.sdk, err = checkSDK(c.dir); err != nil {
 		return p, err
@@ -94,13 +82,19 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		environ = o.Environ()
 	}
 	p.env = newEnvironment(c.manifest.Env, environ)
-	ctx, cancel := context.WithTimeout(ctx, HookTimeout)
-	defer cancel()
-	p.program, err = eng.load(ctx, src, world{name: p.name, env: p.env, output: logWriter{o.Logger, p.name}, unsafe: o.Unsafe})
+	loaded, err := engineFor(c.manifest.Engine).load(ctx, world{
+		name: p.name, dir: c.dir, env: p.env, output: logWriter{o.Logger, p.name}, unsafe: o.Unsafe,
+		workdir: o.Workdir, cache: o.Cache, log: o.Logger,
+	})
 	if err != nil {
 		return p, err
 	}
-	return p, p.bind(ctx, when, o)
+	p.program, p.traits = loaded, loaded.traits()
+	if err := p.bind(ctx, when, o); err != nil {
+		return p, err
+	}
+	p.attend(o)
+	return p, nil
 }
 
 // bind finds the functions that the plugin exports and gives them their places.
@@ -120,9 +114,38 @@ func (p *plugin) bind(ctx context.Context, when *condition.Expr, o Options) erro
 	return nil
 }
 
+// attend watches over a program that has a process of its own: if that ends, the
+// plugin is switched off, since its variables are gone.
+func (p *plugin) attend(o Options) {
+	c, ok := p.program.(*compiled)
+	if !ok {
+		return
+	}
+	if o.Confining {
+		p.renew = sync.OnceValue(func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), HookTimeout)
+			defer cancel()
+			if err := c.renew(ctx); err != nil {
+				return err
+			}
+			if f, ok := c.lookup("Init").(initFunc); ok {
+				return p.protect(func() error { f(o.Tool); return nil })
+			}
+			return nil
+		})
+		return
+	}
+	go func() {
+		heard, err := c.current().Wait()
+		if p.stop(err.Error()) && !heard {
+			o.Warn(fmt.Sprintf("warning: plugin %s: %v; it is switched off until /reload", p.name, err))
+		}
+	}()
+}
+
 // describe completes what a listing shows.
 func (p *plugin) describe(i *Info) {
-	i.SDK = p.sdk
+	i.SDK, i.Engine = p.sdk, p.engine
 	for _, b := range p.bindings {
 		row, _ := lifecycle.Describe(b.Moment)
 		i.Hooks = append(i.Hooks, row.Function)
@@ -138,9 +161,11 @@ func (p *plugin) describe(i *Info) {
 // close ends the plugin.
 func (p *plugin) close() { p.stop(released) }
 
-// stop makes the plugin unusable, with the reason, and ends what runs in it.
-func (p *plugin) stop(why string) {
+// stop makes the plugin unusable, with the reason, and ends what runs in it. It
+// reports whether it was usable until then.
+func (p *plugin) stop(why string) (first bool) {
 	p.end.Do(func() {
+		first = true
 		p.off.Store(&why)
 		close(p.dead)
 		if p.program != nil {
@@ -150,6 +175,7 @@ func (p *plugin) stop(why string) {
 			p.onOff(p.name)
 		}
 	})
+	return first
 }
 
 // released is why a plugin that was closed cannot be called.

@@ -39,6 +39,14 @@ type Options struct {
 	TaskEnv func() map[string]string // Values of the running task, asked for before each call; nil means none.
 	Tool    sdk.ToolConfig           // What Init gets.
 
+	Workdir string // Where plugins with a process of their own run; empty: where this one does.
+	Cache   string // Where their executables are kept; empty: in the user's cache directory.
+
+	// Confining says that this process may confine itself between loading and the first
+	// call of a tool. Plugins with a process of their own then get a new one, which
+	// is confined too.
+	Confining bool
+
 	Logger *slog.Logger
 	Warn   func(text string)   // Shows a warning to the person; nil drops it.
 	Off    func(plugin string) // Is told of a plugin that had to be switched off; nil is not.
@@ -69,7 +77,7 @@ type Info struct {
 	Description string
 	Condition   string
 	Once        bool
-	Engine      string
+	Engine      string // That of plugin.yaml; once loaded, the one that runs it.
 	SDK         string // Version of the vendored SDK; empty without one.
 	Hooks       []string
 	Tool        string // Name of its tool; empty without one, or when Available said no.

@@ -144,7 +144,7 @@ func (s *source) resolve(name string, unsafe bool) (packageKind, error) {
 		case name == "unsafe":
 			return 0, errors.New(`import "unsafe": not available to interpreted plugins, not even in unsafe mode`)
 		case slices.Contains(unsafeOnly, name) && !unsafe:
-			return 0, unsafeError(fmt.Sprintf("import %q", name))
+			return 0, &unsafeError{fmt.Sprintf("import %q", name)}
 		case !symbols.Offered(name):
 			return 0, fmt.Errorf("import %q: this package of the standard library is not available to interpreted plugins", name)
 		}
@@ -160,8 +160,10 @@ func (s *source) resolve(name string, unsafe bool) (packageKind, error) {
 }
 
 // unsafeError says how to get what restricted mode refuses.
-func unsafeError(what string) error {
-	return fmt.Errorf("%s needs unsafe mode: set \"plugins.unsafe: true\" in config/features/plugins.yaml or start with --unsafe-plugins", what)
+type unsafeError struct{ what string }
+
+func (e *unsafeError) Error() string {
+	return e.what + " needs unsafe mode: set \"plugins.unsafe: true\" in config/features/plugins.yaml or start with --unsafe-plugins"
 }
 
 // locate finds the directory of a package: below vendor, else in the module.

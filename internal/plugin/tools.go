@@ -30,11 +30,11 @@ func (p *plugin) bindTool(ctx context.Context, o Options) error {
 	case rawSchema == nil:
 		return errors.New("Execute is exported without Schema: a tool needs both")
 	case !okSchema:
-		return fmt.Errorf("Schema has the signature %T, expected %T", rawSchema, schemaFunc(nil))
+		return fmt.Errorf("Schema has the signature %s, expected %T", typeOf(rawSchema), schemaFunc(nil))
 	case rawExecute == nil:
 		return errors.New("Schema is exported without Execute: a tool needs both")
 	case !okExecute:
-		return fmt.Errorf("Execute has the signature %T, expected %T", rawExecute, executeFunc(nil))
+		return fmt.Errorf("Execute has the signature %s, expected %T", typeOf(rawExecute), executeFunc(nil))
 	}
 	if err := p.initialise(ctx, o, true); err != nil {
 		return err
@@ -85,7 +85,7 @@ func optional[F any](p *plugin, name string) (f F, ok bool) {
 		return f, false
 	}
 	if f, ok = raw.(F); !ok {
-		p.warnings = append(p.warnings, fmt.Sprintf("warning: plugin %s exports %s with wrong signature (got %T), ignoring", p.name, name, raw))
+		p.warnings = append(p.warnings, fmt.Sprintf("warning: plugin %s exports %s with wrong signature (got %s), ignoring", p.name, name, typeOf(raw)))
 	}
 	return f, ok
 }
@@ -117,6 +117,11 @@ func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, too
 		p.isolateContext(&c)
 		var text string
 		err := p.call(ctx, limit, parallel && p.overlaps, func(ctx context.Context) (err error) {
+			if p.renew != nil {
+				if err := p.renew(); err != nil {
+					return err
+				}
+			}
 			// What a call that was abandoned still writes must not be read by anybody.
 			text, err = f(ctx, c, args)
 			return err

@@ -28,7 +28,13 @@ type interpreted struct {
 	files  []*os.File // Stand-ins for the standard streams.
 }
 
-func (yaegi) load(ctx context.Context, src *source, w world) (_ program, err error) {
+func (yaegi) load(ctx context.Context, w world) (_ program, err error) {
+	src, err := readSource(w.dir, w.unsafe)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, HookTimeout)
+	defer cancel()
 	p := &interpreted{src: src}
 	defer func() {
 		if err != nil {
@@ -47,6 +53,15 @@ func (yaegi) load(ctx context.Context, src *source, w world) (_ program, err err
 	}
 	return p, nil
 }
+
+func (p *interpreted) traits() traits {
+	// The interpreter runs one select statement at a time: executing the same one twice
+	// at once mixes up its cases. Where there is one, calls do not overlap.
+	return traits{engine: "yaegi", copies: copiesFor(p.src), overlaps: !p.src.selects}
+}
+
+// errSlow is the error of a program that does not come to the end of loading.
+var errSlow = errors.New("loading takes too long: does an init function or a package variable wait for something?")
 
 // use gives the interpreter the SDK and the packages that the source imports.
 func (p *interpreted) use(w world) error {
@@ -104,7 +119,7 @@ func (p *interpreted) explain(err error, unsafe bool) error {
 		err = fmt.Errorf("panic while loading: %v", panicked.Value)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.New("loading takes too long: does an init function or a package variable wait for something?")
+		return errSlow
 	}
 	text := err.Error()
 	if _, rest, ok := strings.Cut(text, "import \""+p.src.module+"\" error: "); ok {
@@ -112,7 +127,11 @@ func (p *interpreted) explain(err error, unsafe bool) error {
 	}
 	text = strings.ReplaceAll(text, path.Join("src", p.src.module)+"/", "")
 	text = strings.ReplaceAll(text, "src/", "vendor/")
-	if hint := diagnose(p.src, unsafe); hint != nil {
+	r := refusal{builtins: []string{"min", "max", "clear"}}
+	if !unsafe {
+		r.functions = restricted
+	}
+	if hint := diagnose(p.src, r); hint != nil {
 		return hint
 	}
 	for _, limit := range limits {

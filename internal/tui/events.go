@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -36,6 +37,7 @@ func (m *model) take(b batch) tea.Cmd {
 		case it.state != nil:
 			m.facts(it.state)
 		case it.question != nil:
+			it.question.shown = time.Now()
 			m.asks = append(m.asks, it.question)
 			m.pick, m.find = nil, nil
 		case it.withdrawn != nil:
@@ -232,7 +234,7 @@ func (m *model) call(e *agent.Event, change []string) {
 				c.state = failed
 			}
 		}
-		c.result.add(e.Text)
+		c.finish(e.Text)
 		delete(m.live.calls, key)
 		at.changed(0)
 	}
@@ -339,7 +341,7 @@ func (m *model) past(msg *message.Message) {
 			if msg.Failed {
 				c.state = failed
 			}
-			c.result.add(msg.Content)
+			c.finish(msg.Content)
 			at.changed(0)
 		}
 	}

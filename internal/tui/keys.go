@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -50,6 +51,11 @@ func (m *model) wake() tea.Cmd {
 
 func (m *model) questionKey(name, typed string) tea.Cmd {
 	q := m.asks[0]
+	if typed != "" && !m.input.empty() && time.Since(q.shown) < surprise {
+		// The person was typing when the question came up: that is no answer to it.
+		m.input.key(name, typed)
+		return nil
+	}
 	if name == "ctrl+c" || name == "esc" && q.ask != nil {
 		m.run.asked = true
 		m.ui.Cancel()
@@ -61,6 +67,10 @@ func (m *model) questionKey(name, typed string) tea.Cmd {
 	}
 	return nil
 }
+
+// surprise is how long keys still belong to what was being typed when a question
+// came up.
+const surprise = 700 * time.Millisecond
 
 // switches are the keys that act on the session.
 var switches = map[string]func() job{

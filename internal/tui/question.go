@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/plain"
@@ -36,6 +37,7 @@ type question struct {
 	at     int // The option under the cursor.
 	chosen map[int]bool
 	offset int // First visible line of the preview.
+	shown  time.Time
 
 	done     chan struct{}
 	once     sync.Once
@@ -118,7 +120,7 @@ func (q *question) key(name, typed string) {
 
 func (q *question) choose(name string) {
 	switch name {
-	case "y", "enter":
+	case "y":
 		q.decide(agent.Decision{Allow: true})
 	case "s":
 		q.decide(agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: q.pattern})

@@ -46,6 +46,19 @@ type called struct {
 	full    bool
 }
 
+// finish takes the result. Where it is a diff, it shows the change better than the
+// arguments did.
+func (b *called) finish(text string) {
+	b.result.add(text)
+	if b.state != succeeded || b.tool != "Edit" && b.tool != "Patch" {
+		return
+	}
+	if i := strings.Index(text, "\n@@ "); i >= 0 && len(text) < 1<<20 {
+		lines := strings.Split(strings.TrimRight(plain.Clean(text[i+1:]), "\n"), "\n")
+		b.change = lines[:min(len(lines), maxChange)]
+	}
+}
+
 func (b *called) text() string {
 	return b.label + "\n" + strings.Join(b.change, "\n") + "\n" + b.body().String()
 }

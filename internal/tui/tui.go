@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -197,7 +199,7 @@ func changes(workdir, name string, args map[string]any) []string {
 	if name != "Patch" && len(lines) > 0 {
 		lines = lines[1:] // The path is in the head of the block.
 	}
-	return lines
+	return slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, `\ No newline`) })
 }
 
 // maxChange bounds the lines of a change that can be looked at.

@@ -86,16 +86,17 @@ type stager struct {
 	tree    *Tree
 	modules bool // Dependencies come from the module cache.
 
-	mod  *modfile.File
-	list bytes.Buffer // vendor/modules.txt.
-	err  error
+	mod       *modfile.File
+	goVersion string       // The newest that any module asks for.
+	list      bytes.Buffer // vendor/modules.txt.
+	err       error
 }
 
 func (s *stager) write() error {
 	s.modules = !s.tree.vendored() && slices.ContainsFunc(s.tree.Mod.Require, func(r *modfile.Require) bool { return r.Mod.Path != sdkPath })
 	s.mod = &modfile.File{}
 	s.check(s.mod.AddModuleStmt(mainPath))
-	s.check(s.mod.AddGoStmt(sdkGo()))
+	s.goVersion = sdkGo()
 	s.sdk()
 	s.plugin()
 	if s.modules {
@@ -105,6 +106,7 @@ func (s *stager) write() error {
 	}
 	s.check(eachFile(pipeSource, func(name string, text []byte) error { s.file(name, text); return s.err }))
 	s.main()
+	s.check(s.mod.AddGoStmt(s.goVersion))
 	s.mod.Cleanup()
 	text, err := s.mod.Format()
 	s.check(err)
@@ -131,6 +133,9 @@ func (s *stager) file(name string, text []byte) {
 
 // need adds a module with its packages.
 func (s *stager) need(modulePath, version, goVersion, replaced string, packages []string) {
+	if semver.Compare("v"+goVersion, "v"+s.goVersion) > 0 {
+		s.goVersion = goVersion
+	}
 	if s.check(s.mod.AddRequire(modulePath, version)); s.modules {
 		s.check(s.mod.AddReplace(modulePath, "", replaced, ""))
 		return

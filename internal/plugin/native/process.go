@@ -148,8 +148,9 @@ func (p *Process) Call(ctx context.Context, function string, args func(*pipe.Wri
 	return err
 }
 
-// Exited is closed when the process has ended.
-func (p *Process) Exited() <-chan struct{} { return p.exited }
+// Wait waits for the end of the process and reports how it came, and whether the
+// error of a call tells of it.
+func (p *Process) Wait() (heard bool, err error) { return p.client.Heard(), p.Err() }
 
 // Kill ends the process with everything it has started and waits for it.
 func (p *Process) Kill() {

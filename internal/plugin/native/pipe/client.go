@@ -35,6 +35,7 @@ type Client struct {
 	last    uint64
 	pending map[uint64]chan reply
 	lost    error         // Why no reply will come any more.
+	heard   bool          // Some call was told.
 	gone    chan struct{} // Closed with it.
 }
 
@@ -241,17 +242,20 @@ func (c *Client) lose(err error) {
 	for id, done := range c.pending {
 		delete(c.pending, id)
 		done <- reply{err: c.lost}
+		c.heard = true
 	}
 	close(c.gone)
 }
 
-// Gone is closed when the plugin cannot be reached any more.
-func (c *Client) Gone() <-chan struct{} { return c.gone }
+// Heard waits until the plugin cannot be reached any more and reports whether a call
+// was in progress, whose error tells of it.
+func (c *Client) Heard() bool {
+	<-c.gone
+	return c.heard
+}
 
 // Lost is the error of calls into a plugin that cannot be reached any more.
 type Lost struct{ Err error }
 
 func (l *Lost) Error() string { return "the connection to the plugin is lost: " + l.Err.Error() }
 func (l *Lost) Unwrap() error { return l.Err }
-
-func appendUint(b []byte, x uint64) []byte { return binary.AppendUvarint(b, x) }

@@ -364,6 +364,8 @@ func getTime(d *decoder, v reflect.Value, _ int) error {
 	return nil
 }
 
+func appendUint(b []byte, x uint64) []byte { return binary.AppendUvarint(b, x) }
+
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

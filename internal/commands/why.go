@@ -1,0 +1,118 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+)
+
+const whyDetails = `Says in words who refused, changed or asked for something last, when, and why, and
+where that one is defined. /trace lists everything that handlers did.`
+
+// whyMore is how many earlier interventions are told besides the last one.
+const whyMore = 3
+
+func why(_ context.Context, s *Session) error {
+	var told []lifecycle.Record
+	for _, r := range slices.Backward(s.Agent.Pipeline().Records()) {
+		if r.Verdict != lifecycle.Passed && r.Verdict != lifecycle.Spoke {
+			told = append(told, r)
+		}
+		if len(told) > whyMore {
+			break
+		}
+	}
+	if len(told) == 0 {
+		s.Print("nothing was refused or changed so far: every handler let everything pass")
+		return nil
+	}
+	lines := []string{sentence(told[0]) + "."}
+	if file := told[0].Source.File; file != "" {
+		lines = append(lines, "It is defined in "+file+".")
+	}
+	if text := remedies[told[0].Source.Kind]; text != "" {
+		lines = append(lines, text)
+	}
+	if len(told) > 1 {
+		lines = append(lines, "", "Before that:")
+		for _, r := range told[1:] {
+			lines = append(lines, "  "+sentence(r))
+		}
+	}
+	s.Print(strings.Join(lines, "\n"))
+	return nil
+}
+
+// remedies say where to look, by kind of handler.
+var remedies = map[lifecycle.Kind]string{
+	lifecycle.Guard:     "/policy shows the rules, /readbefore and /sandbox the other guards.",
+	lifecycle.Hook:      "/hooks lists the shell hooks in running order.",
+	lifecycle.Plugin:    "/plugins lists what the plugins do.",
+	lifecycle.Extension: "/trace shows what the extensions did.",
+}
+
+// sentence tells one intervention in words.
+func sentence(r lifecycle.Record) string {
+	text := fmt.Sprintf("%s %s, %s ago (it took %s)", r.Source, deed(r), ago(time.Since(r.Time)), roundTime(r.Duration))
+	if r.Detail != "" && r.Detail != "data" {
+		text += ": " + clip(r.Detail, 300)
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// deed is what a handler did, and to what.
+func deed(r lifecycle.Record) string {
+	what := subjects[r.Moment]
+	if what == "" {
+		what = string(r.Moment)
+	}
+	if r.Tool != "" {
+		what = "the call of " + r.Tool
+	}
+	switch r.Verdict {
+	case lifecycle.Blocked:
+		return "refused " + what
+	case lifecycle.Asked:
+		return "wanted you to decide about " + what
+	case lifecycle.Changed:
+		if object := objects[r.Moment]; object != "" && r.Detail == "data" {
+			return strings.TrimSpace("changed " + object + " " + r.Tool)
+		}
+		return "intervened at " + what
+	case lifecycle.Panicked:
+		return "crashed at " + what
+	case lifecycle.TimedOut:
+		return "did not answer in time at " + what
+	}
+	return "failed at " + what
+}
+
+// subjects are what moments are about that a person would not call by their names.
+var subjects = map[lifecycle.Moment]string{
+	lifecycle.UserMessage: "what you said",
+	lifecycle.BeforeChat:  "the model call",
+}
+
+// objects are what a handler changes, by moment.
+var objects = map[lifecycle.Moment]string{
+	lifecycle.UserMessage:         "what you said",
+	lifecycle.TransformMessages:   "the messages of one model call",
+	lifecycle.AfterResponse:       "the answer as it is kept",
+	lifecycle.BeforeToolExecution: "the arguments of",
+	lifecycle.AfterToolExecution:  "the result of",
+}
+
+// ago is a rough duration.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return d.Round(time.Minute).String()
+}

@@ -1,0 +1,3 @@
+module puppet
+
+go 1.25

@@ -1,0 +1,5 @@
+package own
+
+import "strings"
+
+func Loud(s string) string { return strings.ToUpper(s) }
