@@ -52,6 +52,7 @@ var measurements = []struct {
 	{"flood", (*bed).flood},
 	{"long", (*bed).conversation},
 	{"hooks", (*bed).hookEvents},
+	{"sandbox", (*bed).confined},
 	{"python", (*bed).pythonEvents},
 }
 
