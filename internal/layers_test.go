@@ -25,9 +25,9 @@ const module = "github.com/idelchi/aura"
 // line of its own. ARCHITECTURE.md explains the layers.
 var layers = [][]string{
 	{"sdk", "sdk/version", "internal/spelling"},
-	{"internal/message", "internal/condition", "internal/sh", "internal/todo", "internal/markdown"},
+	{"internal/message", "internal/condition", "internal/sh", "internal/todo", "internal/markdown", "internal/plugin/native/pipe"},
 	{"internal/tool", "internal/provider", "internal/session"},
-	{"internal/config", "internal/lifecycle", "internal/tools", "internal/provider/wire", "internal/plugin/symbols"},
+	{"internal/config", "internal/lifecycle", "internal/tools", "internal/provider/wire", "internal/plugin/symbols", "internal/plugin/native"},
 	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp", "internal/sandbox", "internal/skills", "internal/tasks", "internal/provider/*"},
 	{"internal/agent", "internal/plugin/manage"},
 	{"internal/commands", "internal/plain"},

@@ -22,6 +22,10 @@ import (
 type PluginFlags struct {
 	Without bool // --without-plugins.
 	Unsafe  bool // --unsafe-plugins.
+
+	// Confining says that the process may confine itself before it runs a tool, which
+	// must hold for processes of plugins too.
+	Confining bool
 }
 
 // loadPlugins loads the plugins of a configuration; nil if there are none. It
@@ -64,7 +68,8 @@ func (a *App) pluginOptions(cfg *config.Config) (plugin.Options, error) {
 	return plugin.Options{
 		Dirs: cfg.PluginDirs(), Include: p.Include, Exclude: p.Exclude, Unsafe: p.Unsafe || a.opts.Plugins.Unsafe,
 		Global: p.Config.Global, Local: p.Config.Local, Environ: a.env.list, TaskEnv: a.taskEnv,
-		Tool:   sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()},
+		Tool:    sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()},
+		Workdir: a.workdir, Confining: a.opts.Plugins.Confining,
 		Logger: a.log, Warn: a.warn,
 		Off: func(name string) { a.pipeline.SwitchOff(lifecycle.Source{Kind: lifecycle.Plugin, Name: name}) },
 	}, nil

@@ -67,7 +67,7 @@ one JSON object; {} runs a tool without any.`,
 
 func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	o := e.flags.options()
-	o.Confined = f.worker
+	o.Confined, o.Plugins.Confining = f.worker, true
 	a, err := app.Open(o, app.Face{})
 	if err != nil {
 		return err

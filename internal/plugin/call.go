@@ -19,6 +19,9 @@ const (
 	quitAfter = 5 * time.Second
 )
 
+// overdue is why a plugin with an endless call cannot be called.
+const overdue = "a call did not end when its time was up"
+
 // job is one call on its way into the plugin.
 type job struct {
 	shared bool
@@ -51,14 +54,7 @@ func (e *lateError) Error() string {
 func (p *plugin) call(ctx context.Context, limit time.Duration, shared bool, f func(ctx context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := p.gate.enter(limited, shared); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return fmt.Errorf("another call into the plugin has not finished after %s", limit)
-	}
-	if err := p.usable(); err != nil {
-		p.gate.leave(shared)
+	if err := p.enter(ctx, limited, limit, shared); err != nil {
 		return err
 	}
 	j := &job{shared, func() error { return f(limited) }, make(chan error, 1)}
@@ -80,6 +76,57 @@ func (p *plugin) call(ctx context.Context, limit time.Duration, shared bool, f f
 		return &lateError{limit: limit}
 	}
 	return &lateError{limit, p.name}
+}
+
+// invoke is call for functions that take the context. Where they return as soon as
+// it ends, nobody else has to do it.
+func (p *plugin) invoke(ctx context.Context, limit time.Duration, shared bool, f func(ctx context.Context) error) error {
+	if !p.prompt {
+		return p.call(ctx, limit, shared, f)
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := p.enter(ctx, limited, limit, shared); err != nil {
+		return err
+	}
+	err := p.protect(func() error { return f(limited) })
+	pending, left := errors.AsType[*pipe.Pending](err)
+	switch {
+	case !left:
+		p.gate.leave(shared)
+		return err
+	case ctx.Err() != nil:
+		go p.settle(pending, quitAfter, shared)
+		return context.Cause(ctx)
+	case p.settle(pending, lateness, shared):
+		return &lateError{limit: limit}
+	}
+	return &lateError{limit, p.name}
+}
+
+// settle waits for a call whose time is up; if it does not end, the plugin does.
+func (p *plugin) settle(call *pipe.Pending, patience time.Duration, shared bool) bool {
+	defer p.gate.leave(shared)
+	if call.Wait(patience) {
+		return true
+	}
+	p.stop(overdue)
+	return false
+}
+
+// enter waits for the turn of a call. limited is ctx with the limit.
+func (p *plugin) enter(ctx, limited context.Context, limit time.Duration, shared bool) error {
+	if err := p.gate.enter(limited, shared); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("another call into the plugin has not finished after %s", limit)
+	}
+	if err := p.usable(); err != nil {
+		p.gate.leave(shared)
+		return err
+	}
+	return nil
 }
 
 // hand gives a job to the goroutine that runs those that do not overlap. One that
@@ -109,7 +156,7 @@ func (p *plugin) hand(j *job) {
 // perform runs a job to its end.
 func (p *plugin) perform(j *job) {
 	err := p.protect(j.f)
-	if off := p.usable(); off != nil && err == nil && p.engine == "yaegi" {
+	if off := p.usable(); off != nil && err == nil {
 		err = off // A call that was stopped returns zero values.
 	}
 	p.gate.leave(j.shared)
@@ -176,7 +223,7 @@ func (p *plugin) expect(j *job, patience time.Duration) bool {
 	case <-p.dead:
 		return true
 	case <-timer.C:
-		p.stop("a call did not end when its time was up")
+		p.stop(overdue)
 		return false
 	}
 }

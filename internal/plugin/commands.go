@@ -47,7 +47,7 @@ func (p *plugin) bindCommand(ctx context.Context) error {
 		Run: func(ctx context.Context, args string, snapshot sdk.Context) (sdk.CommandResult, error) {
 			p.isolateContext(&snapshot)
 			var r sdk.CommandResult
-			err := p.call(ctx, p.limit, false, func(ctx context.Context) (err error) {
+			err := p.invoke(ctx, p.limit, false, func(ctx context.Context) (err error) {
 				r, err = run(ctx, args, snapshot)
 				return err
 			})

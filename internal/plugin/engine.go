@@ -33,6 +33,7 @@ type traits struct {
 	engine   string
 	copies   copies // What it needs copies of.
 	overlaps bool   // Calls may run side by side.
+	prompt   bool   // Functions return when the context they got ends, whatever they do.
 }
 
 // signature is the type of a function that an engine cannot call.

@@ -58,7 +58,7 @@ func hookOf[C, R any](m lifecycle.Moment, reply func(*R) lifecycle.Reply) hookSp
 			c := *data
 			p.isolate(&c)
 			var r R
-			err := p.call(ctx, p.limit, false, func(ctx context.Context) (err error) {
+			err := p.invoke(ctx, p.limit, false, func(ctx context.Context) (err error) {
 				r, err = f(ctx, c)
 				return err
 			})
@@ -85,7 +85,7 @@ func observerOf[C any](m lifecycle.Moment) hookSpec {
 			}
 			c := *data
 			p.isolate(&c)
-			return lifecycle.Reply{}, asFault(p.call(ctx, p.limit, false, func(ctx context.Context) error { return f(ctx, c) }))
+			return lifecycle.Reply{}, asFault(p.invoke(ctx, p.limit, false, func(ctx context.Context) error { return f(ctx, c) }))
 		}), true
 	}}
 }

@@ -279,7 +279,7 @@ func TestIsolationOfData(t *testing.T) {
 	}
 }
 
-// PL-42 CF-11 CF-12 CF-13 CF-14 CF-15 CF-16 CF-17 CF-18: three layers, key by key, and
+// SD-42 PL-42 CF-11 CF-12 CF-13 CF-14 CF-15 CF-16 CF-17 CF-18: three layers, key by key, and
 // whole numbers stay int.
 func TestConfigValues(t *testing.T) {
 	t.Parallel()

@@ -83,7 +83,7 @@ func (p *compiled) Call(ctx context.Context, function string, args func(*pipe.Wr
 }
 
 // traits: encoding the arguments copies them.
-func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true} }
+func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true, prompt: true} }
 
 func (p *compiled) kill() { p.current().Kill() }
 

@@ -1,10 +1,13 @@
 package plugin_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -180,7 +183,7 @@ func TestModernGo(t *testing.T) {
 	// Both engines refuse what is no Go at all; the compiler's words are those shown.
 	dir = t.TempDir()
 	write(t, dir, "probe", "engine: auto", "", speak(`undefinedName`))
-	refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "probe": `, "main.go:10:30: undefined: undefinedName")
+	refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "probe": `, "main.go:10:29: undefined: undefinedName")
 }
 
 // Without a toolchain the error says what to do; what was built before still runs.
@@ -276,12 +279,56 @@ func TestNativeVendor(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 	writeFiles(t, dir, map[string]string{"elsewhere/words.go": "package words\n\nimport _ \"os/exec\"\n\nfunc First(list []string) string { return \"changed\" }\n"})
-	refused(t, plugin.Options{Dirs: []string{dir}}, `example.com/words: import "os/exec" needs unsafe mode`)
+	refused(t, plugin.Options{Dirs: []string{dir}}, `elsewhere/words.go:3:8: import "os/exec" needs unsafe mode`)
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}, Unsafe: true})); got != "CHANGED" {
 		t.Errorf("said %q", got)
 	}
-	writeFiles(t, dir, map[string]string{"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words v1.2.3\n"})
+	writeFiles(t, dir, map[string]string{"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words v1.2.9\n"})
 	refused(t, plugin.Options{Dirs: []string{dir}}, "neither vendored nor in the module cache", "go mod vendor")
+}
+
+// A dependency that is not vendored comes from the module cache.
+func TestModuleCache(t *testing.T) {
+	mods := t.TempDir()
+	t.Setenv("GOMODCACHE", mods)
+	t.Cleanup(func() { // The go command makes it read-only.
+		_ = filepath.WalkDir(mods, func(file string, _ fs.DirEntry, _ error) error { return os.Chmod(file, 0o755) })
+	})
+	publish := func(version, body string) {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for name, text := range map[string]string{"go.mod": "module example.com/words\n\ngo 1.21\n", "words.go": "package words\n\n" + body} {
+			w, err := z.Create("example.com/words@" + version + "/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprint(w, text)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		at := "cache/download/example.com/words/@v/" + version
+		writeFiles(t, mods, map[string]string{at + ".info": `{"Version":"` + version + `"}`, at + ".mod": "module example.com/words\n\ngo 1.21\n", at + ".zip": b.String()})
+	}
+	publish("v1.2.3", "func First[T any](list []T) T { return list[0] }\n")
+	publish("v1.2.4", "import _ \"syscall\"\n\nfunc First[T any](list []T) T { return list[1] }\n")
+	dir := t.TempDir()
+	install(t, dir, "vendored", "vendored", "engine: native")
+	if err := os.RemoveAll(filepath.Join(dir, "vendored", "vendor")); err != nil {
+		t.Fatal(err)
+	}
+	requires := func(version string) {
+		writeFiles(t, dir, map[string]string{"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words " + version + "\n"})
+	}
+	requires("v1.2.3")
+	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "VENDORED" {
+		t.Errorf("said %q", got)
+	}
+	requires("v1.2.4")
+	refused(t, plugin.Options{Dirs: []string{dir}}, `example.com/words: import "syscall" needs unsafe mode`)
+	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}, Unsafe: true})); got != "X" {
+		t.Errorf("said %q", got)
+	}
 }
 
 // Restricted mode refuses what it refuses the interpreter.
@@ -333,10 +380,12 @@ func TestNativeSignatures(t *testing.T) {
 		t.Errorf("warnings %q", warnings)
 	}
 	dir = t.TempDir()
-	write(t, dir, "probe", "engine: native", "", speak(`"x"`)+"func init() {\n\tfor {\n\t}\n}\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	write(t, dir, "probe", "engine: native\nenv: [HANG]", "os", speak(`"x"`)+"func init() {\n\tfor os.Getenv(\"HANG\") != \"\" {\n\t}\n}\n")
+	load(t, plugin.Options{Dirs: []string{dir}}) // Builds it.
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := plugin.Load(ctx, plugin.Options{Dirs: []string{dir}, Cache: builds}); err == nil || !strings.Contains(err.Error(), "loading takes too long") {
+	o := plugin.Options{Dirs: []string{dir}, Cache: builds, Environ: func() []string { return []string{"HANG=yes"} }}
+	if _, err := plugin.Load(ctx, o); err == nil || !strings.Contains(err.Error(), "loading takes too long") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -476,7 +525,7 @@ func TestNativeDiesLater(t *testing.T) {
 func TestNativeKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "probe", "engine: native\ntimeout: 50ms", "fmt os", `
+	write(t, dir, "probe", "engine: native\ntimeout: 300ms", "fmt os", `
 func Command() sdk.CommandSchema { return sdk.CommandSchema{Name: "x"} }
 
 func ExecuteCommand(ctx context.Context, args string, _ sdk.Context) (sdk.CommandResult, error) {
@@ -497,10 +546,10 @@ func ExecuteCommand(ctx context.Context, args string, _ sdk.Context) (sdk.Comman
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Run(t.Context(), "polite", sdk.Context{}); err == nil || strings.Contains(err.Error(), "switched off") || !strings.Contains(err.Error(), "timed out after 50ms") {
+	if _, err := c.Run(t.Context(), "polite", sdk.Context{}); err == nil || strings.Contains(err.Error(), "switched off") || !strings.Contains(err.Error(), "timed out after 300ms") {
 		t.Errorf("polite: %v", err)
 	}
-	if _, err := c.Run(t.Context(), "", sdk.Context{}); err == nil || !strings.Contains(err.Error(), `timed out after 50ms and does not stop: plugin "probe" is switched off until /reload`) {
+	if _, err := c.Run(t.Context(), "", sdk.Context{}); err == nil || !strings.Contains(err.Error(), `timed out after 300ms and does not stop: plugin "probe" is switched off until /reload`) {
 		t.Errorf("endless: %v", err)
 	}
 	gone(t, r.Output)

@@ -47,6 +47,9 @@ type source struct {
 	selects bool // Some file has a select statement.
 }
 
+// wayOut of what the interpreter cannot do.
+const wayOut = "\"engine: native\" in plugin.yaml compiles the plugin"
+
 // unsafeOnly are packages that only unsafe mode offers.
 var unsafeOnly = []string{"os/exec", "os/signal", "syscall"}
 
@@ -142,11 +145,11 @@ func (s *source) resolve(name string, unsafe bool) (packageKind, error) {
 	if symbols.Standard(name) {
 		switch {
 		case name == "unsafe":
-			return 0, errors.New(`import "unsafe": not available to interpreted plugins, not even in unsafe mode`)
+			return 0, fmt.Errorf("import \"unsafe\": not available to interpreted plugins, not even in unsafe mode (%s)", wayOut)
 		case slices.Contains(unsafeOnly, name) && !unsafe:
 			return 0, &unsafeError{fmt.Sprintf("import %q", name)}
 		case !symbols.Offered(name):
-			return 0, fmt.Errorf("import %q: this package of the standard library is not available to interpreted plugins", name)
+			return 0, fmt.Errorf("import %q: this package of the standard library is not available to interpreted plugins (%s)", name, wayOut)
 		}
 		return standardPackage, nil
 	}

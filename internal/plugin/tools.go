@@ -116,7 +116,7 @@ func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, too
 		}
 		p.isolateContext(&c)
 		var text string
-		err := p.call(ctx, limit, parallel && p.overlaps, func(ctx context.Context) (err error) {
+		err := p.invoke(ctx, limit, parallel && p.overlaps, func(ctx context.Context) (err error) {
 			if p.renew != nil {
 				if err := p.renew(); err != nil {
 					return err

@@ -136,7 +136,7 @@ func (p *interpreted) explain(err error, unsafe bool) error {
 	}
 	for _, limit := range limits {
 		if strings.Contains(text, limit.sign) {
-			return fmt.Errorf("%s (%s)", text, limit.meaning)
+			return fmt.Errorf("%s (%s; %s)", text, limit.meaning, wayOut)
 		}
 	}
 	return errors.New(text)

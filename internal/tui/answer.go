@@ -23,7 +23,7 @@ type piece struct {
 }
 
 const (
-	codeLines = 60      // After so many lines a code block is cut.
+	codeLines = 30      // After so many lines a code block is cut.
 	maxPiece  = 8 << 10 // After so many bytes everything is.
 )
 

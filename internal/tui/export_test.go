@@ -2,5 +2,13 @@ package tui
 
 import tea "charm.land/bubbletea/v2"
 
-// SetFilter lets a test see every message before the model does.
-func SetFilter(u *UI, f func(tea.Model, tea.Msg) tea.Msg) { u.filter = f }
+// SetHook lets a test see every message before the model does.
+func SetHook(u *UI, f func(tea.Msg)) { u.hook = f }
+
+// Keys lists the keys and what they do.
+func Keys() (list [][2]string) {
+	for _, k := range keys {
+		list = append(list, [2]string{k.key, k.does})
+	}
+	return list
+}

@@ -30,12 +30,12 @@ func ExecuteCommand(_ context.Context, args string, _ sdk.Context) (sdk.CommandR
 func BeforeChat(_ context.Context, _ sdk.BeforeChatContext) (sdk.Result, error) { panic("boom") }
 `
 
-// PC-10: the menu of commands, hints of plugins as ghost text, help with search, files.
+// PC-10 HO-53: the menu of commands, hints and panics of plugins as ghost text, help with search, files.
 func TestMenus(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{
 		provider: scripted, "turns.yaml": "turns: [{text: hello}]\n", "src/alpha.go": "", "src/beta.go": "",
-		".aura/plugins/greet/plugin.yaml": "name: greet\n", ".aura/plugins/greet/main.go": greetPlugin,
+		".aura/plugins/greet/plugin.yaml": "name: greet\n", ".aura/plugins/greet/go.mod": "module greet\n\ngo 1.26\n", ".aura/plugins/greet/main.go": greetPlugin,
 	}, setup{})
 	s.idle("say something")
 	s.types("/g")
@@ -44,9 +44,9 @@ func TestMenus(t *testing.T) {
 	s.shows("/info")
 	s.golden("menu")
 	s.types("gre\t")
-	s.shows("/greet name tone")
+	s.shows("/greet [name] [tone]")
 	s.types("Ann ")
-	s.shows("/greet Ann tone")
+	s.shows("/greet Ann [tone]")
 	s.types("\r")
 	s.idle("Greetings, Ann")
 	s.types("look at @bet")
@@ -73,9 +73,10 @@ func TestSwitches(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{
 		provider: scripted, "turns.yaml": "turns: [{text: hello}]\n",
+		".aura/config/agents/alpha.md":  "---\nname: alpha\ndescription: The first\n---\nYou are first.\n",
 		".aura/config/agents/review.md": "---\nname: review\ndescription: Reviews\n---\nYou review.\n",
 	}, setup{})
-	s.idle(" code · ")
+	s.idle(" alpha · ")
 	s.types("\x1b[Z") // Shift+Tab.
 	s.idle("(cycle)")
 	s.types("\x1b[Z")
@@ -98,6 +99,7 @@ func TestSwitches(t *testing.T) {
 	s.types("/model\r")
 	s.shows("Models")
 	s.types("\x1b")
+	s.idle("say something")
 	s.types("\x04")
 	s.leaves(0)
 }
@@ -155,7 +157,7 @@ func TestFlood(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{provider: scripted, "turns.yaml": `
 turns:
-  - calls: [{name: Bash, arguments: {command: "seq -f 'line number %.0f of very many, which are long enough' 1 90000"}}]
+  - calls: [{name: Bash, arguments: {command: "seq -f 'line number %.0f of very many' 1 160000"}}]
   - text: That was much.
 `}, setup{})
 	s.idle("say something")
@@ -166,12 +168,20 @@ turns:
 	s.until("opened", func(text string) bool { return strings.Count(text, "line number") > 5 })
 	s.types("\x1b[5~\x1b[5~\x1b[5~") // PgUp.
 	s.shows("scrolled up")
+	s.types("\x1b[6~\x1b[6~\x1b[6~\x1b[6~") // PgDn.
+	s.lacks("scrolled up")
+	s.types("\x1b[<64;10;5M") // The wheel.
+	s.shows("scrolled up")
+	s.types("\x1b[<0;10;2M\x1b[<0;10;2m") // A click folds the block again.
+	s.until("folded", func(text string) bool { return strings.Count(text, "line number") < 5 })
 	s.types("\x06That was\r") // Ctrl+F.
-	s.shows("That was much.")
+	s.shows("search: That was", "That was much.")
 	s.types("\x1b")
+	s.lacks("search:")
 	s.types("still here")
 	s.shows("❯ still here")
 	s.types("\x03")
+	s.shows("say something")
 	s.types("\x04")
 	s.leaves(0)
 }
@@ -210,7 +220,9 @@ turns:
 	s.idle("Edited.")
 	s.types("\x1bc") // Alt+C.
 	s.shows("copied the last answer")
-	s.types("\x12pas\x1b") // Ctrl+R, and away.
+	s.types("\x12pas") // Ctrl+R.
+	s.shows("What you typed before", "nothing matches")
+	s.types("\x1b")
 	s.idle("say something")
 	s.types("\x04")
 	s.leaves(0)
@@ -241,10 +253,56 @@ turns:
 	s.lacks("It is remembered.")
 	s.types("/resume\r")
 	s.shows("Sessions", "remember")
-	s.types("\x1b[B\x1b[A\r")
-	s.types("/sessions\r")
-	s.shows("Sessions")
-	s.types("\x1b")
+	s.golden("sessions")
+	s.types("\x1b[B\r") // The second one.
+	s.idle("It is remembered.", "● Bash echo out", "say something")
+	s.types("\x04")
+	s.leaves(0)
+	again := open(t, nil, setup{dir: s.dir, args: []string{"--continue"}})
+	again.idle("It is remembered.", "● Bash echo out", "say something")
+	again.types("\x04")
+	again.leaves(0)
+}
+
+// The handler that runs is named.
+func TestHandlerIsNamed(t *testing.T) {
+	t.Parallel()
+	s := open(t, map[string]string{
+		provider: scripted, "turns.yaml": "turns: [{text: hello}]\n",
+		".aura/config/hooks/h.yaml": "slow: {event: before_chat, command: 'while [ ! -e go ]; do sleep 0.02; done'}\n",
+	}, setup{})
+	s.idle("say something")
+	s.types("hi\r")
+	s.shows(`hook "slow"`)
+	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.idle("hello")
+	s.types("\x04")
+	s.leaves(0)
+}
+
+// What a sub-agent does is shown beside it, indented.
+func TestSubagent(t *testing.T) {
+	t.Parallel()
+	s := open(t, map[string]string{provider: scripted, "turns.yaml": `
+turns:
+  - when: main
+    repeat: 1
+    calls: [{name: Task, arguments: {description: look, prompt: sub}}]
+  - when: sub
+    repeat: 1
+    calls: [{name: Bash, arguments: {command: echo below}}]
+  - when: sub
+    repeat: 1
+    text: Sub answer.
+  - when: main
+    text: Main answer.
+`}, setup{})
+	s.idle("say something")
+	s.types("main\r")
+	s.idle("Main answer.", "│ ● Bash echo below")
+	s.golden("subagent")
 	s.types("\x04")
 	s.leaves(0)
 }
@@ -289,4 +347,27 @@ func TestStream(t *testing.T) {
 	t.Logf("2 MB in pieces of 16 bytes: %s", time.Since(begin).Round(time.Millisecond))
 	s.types("\x04")
 	s.leaves(0)
+}
+
+// BenchmarkTerminal is the time from a key to the screen of a terminal, at sixty
+// frames per second, with 5 MB of output in the transcript.
+func BenchmarkTerminal(b *testing.B) {
+	s := open(b, map[string]string{provider: scripted, "turns.yaml": `
+turns:
+  - calls: [{name: Bash, arguments: {command: "seq -f 'line number %.0f of very many' 1 160000"}}]
+  - text: That was much.
+`}, setup{})
+	s.idle("say something")
+	s.types("go\r")
+	s.idle("That was much.")
+	b.ResetTimer()
+	for i := range b.N {
+		if i%2 == 0 {
+			s.types("x")
+			s.shows("❯ x")
+		} else {
+			s.types("\x7f")
+			s.shows("say something")
+		}
+	}
 }

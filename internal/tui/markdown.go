@@ -10,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/alecthomas/chroma/v2"
+
+	"github.com/idelchi/aura/internal/plain"
 )
 
 // painter draws Markdown and code. What it needs is made when it is first needed.
@@ -191,14 +193,14 @@ func (d *document) span(c ast.Node, style sgr) []span {
 		return d.inline(c, style.with(italic))
 	case *ast.Link:
 		out := d.inline(c, style.with(underline))
-		if url := string(c.Destination); len(out) != 1 || out[0].text != url {
+		if url := plain.Clean(string(c.Destination)); len(out) != 1 || out[0].text != url {
 			out = append(out, span{" (" + url + ")", grey})
 		}
 		return out
 	case *ast.AutoLink:
 		return []span{{string(c.Label(d.src)), style.with(underline)}}
 	case *ast.Image:
-		return []span{{"[image: ", grey}, {string(c.Destination), grey}, {"]", grey}}
+		return []span{{"[image: ", grey}, {plain.Clean(string(c.Destination)), grey}, {"]", grey}}
 	case *ast.RawHTML:
 		var b strings.Builder
 		for i := range c.Segments.Len() {
@@ -210,12 +212,13 @@ func (d *document) span(c ast.Node, style sgr) []span {
 	return d.inline(c, style)
 }
 
-// unescape resolves backslashes and entities.
+// unescape resolves backslashes and entities. An entity can be any character: what
+// could drive the terminal is removed again.
 func unescape(src []byte, raw bool) string {
 	if raw {
 		return string(src)
 	}
-	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(src))))
+	return plain.Clean(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(src)))))
 }
 
 // tablePart is a piece of Markdown: text, or the cells of a table.

@@ -17,9 +17,8 @@ import (
 // goroutine of the program.
 type model struct {
 	ui     *UI
-	resume string
-	width  int
-	height int
+	resume string // The session to begin with.
+	size
 
 	log   transcript
 	live  live
@@ -37,6 +36,9 @@ type model struct {
 
 	view toggles
 }
+
+// size is that of the terminal.
+type size struct{ width, height int }
 
 // toggles are choices about the display.
 type toggles struct {
@@ -69,7 +71,7 @@ type finder struct {
 
 func newModel(u *UI, resume string) *model {
 	return &model{
-		ui: u, resume: resume, width: 80, height: 24, input: editor{history: u.history}, live: live{painter: &painter{}, calls: map[string]*entry{}},
+		ui: u, resume: resume, size: size{80, 24}, input: editor{history: u.history}, live: live{painter: &painter{}, calls: map[string]*entry{}},
 	}
 }
 
@@ -104,7 +106,16 @@ func (m *model) do(j job) tea.Cmd {
 }
 
 // Update takes a message.
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if v := recover(); v != nil { // A bug of ours: the terminal must be left in order.
+			m.ui.crash(v)
+			next, cmd = m, nil
+		}
+	}()
+	if m.ui.hook != nil {
+		m.ui.hook(msg)
+	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
@@ -177,6 +188,10 @@ func (m *model) send(text string) tea.Cmd {
 		return nil
 	}
 	m.log.end()
+	if name, args, ok := commands.Parse(text); ok && name == "help" && args == "" {
+		m.help()
+		return nil
+	}
 	if m.run.jobs > 0 {
 		m.run.queue = append(m.run.queue, text)
 		return nil
@@ -196,8 +211,6 @@ func (m *model) local(name, args string) (tea.Cmd, bool) {
 		return nil, false
 	}
 	switch name {
-	case "help":
-		m.help()
 	case "agent":
 		m.pickAgent()
 	case "mode":

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// HO-01 HO-53: a conversation with Markdown, code and thinking.
+// HO-01: a conversation with Markdown, code and thinking.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{provider: scripted, "turns.yaml": `
@@ -163,7 +163,7 @@ turns:
 	s.leaves(0)
 }
 
-// HK-93: what is queued is sent when the turn has ended.
+// What is queued is sent when the turn has ended.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{provider: scripted, "turns.yaml": `
@@ -193,19 +193,29 @@ turns: [{text: "Half of an answer that takes very long", chunk: 5, chunk_delay: 
 		t.Fatal(err)
 	}
 	s.leaves(0)
+	log, err := filepath.Glob(filepath.Join(s.dir, ".aura/sessions/*.jsonl"))
+	if err != nil || len(log) != 1 {
+		t.Errorf("sessions: %v, %v", log, err)
+	}
 }
 
-// The terminal is as it was after a panic of the interface.
+// The terminal is as it was after a panic, nothing is left behind, and the panic is
+// raised again.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{text: hi}]\n"}, setup{child: "crash"})
-	s.idle("say something")
-	s.types("\x1b[24~") // F12.
-	s.leaves(1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !strings.Contains(s.raw.String(), "a bug in the interface") {
-		t.Error("the panic is not reported")
+	for keys, want := range map[string]string{"\x1b[24~": "a bug in the interface", "explode\r": "a bug in the session"} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{text: hi}]\n"}, setup{child: "crash"})
+			s.idle("say something")
+			s.types(keys) // F12 is the first.
+			s.leaves(1)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if !strings.Contains(s.raw.String(), "panic: "+want) {
+				t.Error("the panic is not reported")
+			}
+		})
 	}
 }
 

@@ -46,16 +46,25 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// crash runs the interface, which panics when F12 is pressed, and reports leaked
-// goroutines when it ends.
-func crash() int {
+// explosive is a session that panics when it is told to.
+type explosive struct{ *app.App }
+
+func (e explosive) Submit(ctx context.Context, input string) error {
+	if input == "explode" {
+		panic("a bug in the session")
+	}
+	return e.App.Submit(ctx, input)
+}
+
+// crash runs the interface, which panics when F12 is pressed or the session is told
+// to explode, and reports leaked goroutines when it ends.
+func crash() (code int) {
 	none := ""
 	ui := tui.New(tui.Options{Workdir: "."})
-	tui.SetFilter(ui, func(_ tea.Model, msg tea.Msg) tea.Msg {
+	tui.SetHook(ui, func(msg tea.Msg) {
 		if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "f12" {
 			panic("a bug in the interface")
 		}
-		return msg
 	})
 	a, err := app.Open(app.Options{Homes: config.HomeOptions{Home: &none, Workdir: "."}}, app.Face{
 		Observe: ui.Observe, Print: ui.Print, Approve: ui.Approve, Ask: ui.Ask, Begin: ui.Begin, Trace: ui.Trace,
@@ -64,37 +73,42 @@ func crash() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 9
 	}
-	err = ui.Run(context.Background(), a, "")
-	if e := a.Close("exit"); e != nil {
-		fmt.Fprintln(os.Stderr, e)
-		return 8
-	}
-	if e := goleak.Find(goleak.IgnoreAnyFunction("os/signal.loop")); e != nil {
-		fmt.Fprintln(os.Stderr, e)
-		return 7
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+	defer func() {
+		if v := recover(); v != nil {
+			fmt.Fprintln(os.Stderr, "panic:", v)
+			code = 1
+		}
+		if e := errors.Join(err, a.Close("exit")); e != nil {
+			fmt.Fprintln(os.Stderr, e)
+			code = 8
+		}
+		if e := goleak.Find(goleak.IgnoreAnyFunction("os/signal.loop")); e != nil {
+			fmt.Fprintln(os.Stderr, e)
+			code = 7
+		}
+	}()
+	err = ui.Run(context.Background(), explosive{a}, "")
 	return 0
 }
 
 // screen is a terminal in which aura runs, and the person in front of it.
 type screen struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	cmd   *exec.Cmd
 	pty   *os.File
 	tty   *os.File
 	state *term.State // Of the terminal before aura began.
 
-	mu    sync.Mutex
-	cond  *sync.Cond
-	emu   *vt.Emulator
-	raw   strings.Builder // Everything that was written.
-	gone  bool
-	waits sync.WaitGroup
+	mu      sync.Mutex
+	cond    *sync.Cond
+	emu     *vt.Emulator
+	raw     strings.Builder // Everything that was written.
+	gone    bool
+	done    chan struct{} // Closed when aura has ended, with err.
+	err     error
+	drained chan struct{}
+	waits   sync.WaitGroup
 }
 
 // setup is what a test changes about its terminal.
@@ -103,6 +117,7 @@ type setup struct {
 	env        []string
 	args       []string
 	child      string
+	dir        string // Of another screen, to work in again.
 }
 
 const (
@@ -111,7 +126,7 @@ const (
 )
 
 // open starts aura in a terminal, in a project with the given files.
-func open(t *testing.T, files map[string]string, o setup) *screen {
+func open(t testing.TB, files map[string]string, o setup) *screen {
 	t.Helper()
 	if o.cols == 0 {
 		o.cols, o.rows = 80, 24
@@ -119,7 +134,10 @@ func open(t *testing.T, files map[string]string, o setup) *screen {
 	if o.child == "" {
 		o.child = "aura"
 	}
-	s := &screen{t: t, dir: t.TempDir(), emu: vt.NewEmulator(o.cols, o.rows)}
+	if o.dir == "" {
+		o.dir = t.TempDir()
+	}
+	s := &screen{t: t, dir: o.dir, emu: vt.NewEmulator(o.cols, o.rows), done: make(chan struct{}), drained: make(chan struct{})}
 	s.cond = sync.NewCond(&s.mu)
 	for name, text := range files {
 		path := filepath.Join(s.dir, name)
@@ -146,9 +164,17 @@ func open(t *testing.T, files map[string]string, o setup) *screen {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	s.waits.Go(func() {
+		s.err = s.cmd.Wait()
+		close(s.done)
+		s.mu.Lock()
+		s.gone = true
+		s.cond.Broadcast()
+		s.mu.Unlock()
+	})
 	s.waits.Go(s.watch)
 	s.waits.Go(func() { _, _ = io.Copy(s.pty, s.emu) }) // What the terminal answers to queries.
-	hang := time.AfterFunc(60*time.Second, s.end)       // Only a hanging test gets there.
+	hang := time.AfterFunc(30*time.Second, s.end)       // Only a hanging test gets there.
 	t.Cleanup(func() {
 		hang.Stop()
 		s.end()
@@ -172,6 +198,7 @@ func (s *screen) end() {
 }
 
 func (s *screen) watch() {
+	defer close(s.drained)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := s.pty.Read(buf)
@@ -268,7 +295,8 @@ func (s *screen) types(keys string) {
 // leaves waits for the end of aura: its exit code, and the terminal as it was.
 func (s *screen) leaves(code int) {
 	s.t.Helper()
-	err := s.cmd.Wait()
+	<-s.done
+	err := s.err
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok || ok && exit.ExitCode() != code || err == nil && code != 0 {
 		s.mu.Lock()
 		s.t.Errorf("ended with %v, want code %d; the screen is\n%s", err, code, s.text())
@@ -277,6 +305,8 @@ func (s *screen) leaves(code int) {
 	if state, err := term.GetState(int(s.tty.Fd())); err != nil || !reflect.DeepEqual(state, s.state) {
 		s.t.Errorf("the terminal is not as it was: %v", err)
 	}
+	_ = s.tty.Close()
+	<-s.drained // Everything that aura wrote has been seen.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, mode := range []string{"1049", "2004", "1002", "1006"} { // Other screen, pastes, mouse.
@@ -300,21 +330,24 @@ var (
 	sessions  = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d  [0-9a-z-]{8}`)
 )
 
-// golden compares the screen with a file.
-func (s *screen) golden(name string) {
-	s.t.Helper()
-	s.mu.Lock()
-	text := s.text()
-	s.mu.Unlock()
-	text = durations.ReplaceAllString(text, "#s")
+// normal is what two runs of the same test have in common. The caller holds mu.
+func (s *screen) normal() string {
+	text := durations.ReplaceAllString(s.text(), "#s")
 	text = spinners.ReplaceAllString(text, "*")
 	text = rules.ReplaceAllString(text, "───")
 	text = contexts.ReplaceAllString(text, "ctx #% of #k")
 	text = tokens.ReplaceAllString(text, "↑# ↓#")
-	text = sessions.ReplaceAllString(text, "(time)  (id)") + "\n"
+	return sessions.ReplaceAllString(text, "(time)  (id)") + "\n"
+}
+
+// golden waits until the screen is the one in a file: a frame may come in pieces.
+func (s *screen) golden(name string) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	file := filepath.Join("testdata", name+".txt")
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(s.normal()), 0o644)); err != nil {
 			s.t.Fatal(err)
 		}
 		return
@@ -323,7 +356,19 @@ func (s *screen) golden(name string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if text != string(want) {
-		s.t.Errorf("%s: the screen is\n%s\nwant\n%s", name, text, want)
+	late := false
+	timer := time.AfterFunc(5*time.Second, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		late = true
+		s.cond.Broadcast()
+	})
+	defer timer.Stop()
+	for s.normal() != string(want) {
+		if late || s.gone {
+			s.t.Errorf("%s: the screen is\n%s\nwant\n%s", name, s.normal(), want)
+			return
+		}
+		s.cond.Wait()
 	}
 }

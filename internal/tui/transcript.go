@@ -178,6 +178,11 @@ func (p place) less(q place) bool {
 // scroll moves the view by lines; negative is up.
 func (t *transcript) scroll(by int) {
 	t.settle()
+	t.move(by)
+}
+
+// move is scroll from the top as it is.
+func (t *transcript) move(by int) {
 	if len(t.entries) == 0 {
 		return
 	}
@@ -326,7 +331,7 @@ func (t *transcript) findIn(i int, query string, from place, up bool) (place, bo
 // show brings a place into view, with a few rows above it.
 func (t *transcript) show(p place) {
 	t.top, t.loose = p, true
-	t.scroll(-min(3, t.height/2))
+	t.move(-min(3, t.height/2))
 }
 
 // toggle opens or closes a block.

@@ -5,12 +5,12 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -57,13 +57,14 @@ type UI struct {
 	history *plain.History
 	feed    feed
 	jobs    chan job
+	crashed chan any
 	program *tea.Program
 
 	mu      sync.Mutex
 	session Session            // nil until Run.
 	cancel  context.CancelFunc // Of the job that runs.
 
-	filter func(tea.Model, tea.Msg) tea.Msg // For tests.
+	hook func(tea.Msg) // For tests: sees every message first.
 }
 
 // New makes an interface; Run shows it.
@@ -81,14 +82,14 @@ func New(o Options) *UI {
 		o.Suggest = func(tool string, _ map[string]any) string { return tool }
 	}
 	return &UI{
-		opts: o, history: plain.OpenHistory(o.History, o.Logger), jobs: make(chan job, 64), feed: newFeed(),
+		opts: o, history: plain.OpenHistory(o.History, o.Logger), jobs: make(chan job, 64), feed: newFeed(), crashed: make(chan any, 1),
 	}
 }
 
 // Run shows the interface until the person ends it. It starts the session, or
 // resumes the one that is named. The
-// terminal is as before when it returns, whatever happened. A panic of the session is
-// raised again after that.
+// terminal is as before when it returns, whatever happened. A panic of the session or
+// of the interface is raised again after that.
 func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -98,20 +99,17 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	m := newModel(u, resume)
 	options := []tea.ProgramOption{
 		tea.WithInput(u.opts.In), tea.WithOutput(u.opts.Out), tea.WithEnvironment(u.opts.Env), tea.WithoutSignalHandler(),
-	}
-	if u.filter != nil {
-		options = append(options, tea.WithFilter(u.filter))
+		tea.WithFPS(120), // A key waits for the next frame: half as long.
 	}
 	u.program = tea.NewProgram(m, options...)
 
 	var group sync.WaitGroup
-	crashed := make(chan any, 1)
 	group.Go(func() { u.signals(ctx) })
 	group.Go(func() { u.feed.pump(ctx, u.program.Send) })
 	working := make(chan struct{})
 	go func() {
 		defer close(working)
-		u.work(ctx, crashed)
+		u.work(ctx)
 	}()
 	_, err = u.program.Run()
 	close(u.jobs)
@@ -123,14 +121,23 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	case <-time.After(patience): // Foreign code that does not stop: the session is closed without it.
 	}
 	select {
-	case v := <-crashed:
+	case v := <-u.crashed:
 		panic(v)
 	default:
 	}
-	if errors.Is(err, tea.ErrProgramPanic) {
-		return fmt.Errorf("internal error in the interface; the conversation is saved (aura --continue): %w", err)
-	}
 	return err
+}
+
+// crash ends the program because of a panic.
+func (u *UI) crash(v any) {
+	if u.opts.Logger != nil {
+		u.opts.Logger.Error("panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+	}
+	select {
+	case u.crashed <- v:
+	default:
+	}
+	go u.program.Quit()
 }
 
 // patience is how long the end of a cancelled turn is waited for.

@@ -12,9 +12,15 @@ import (
 )
 
 // View draws the screen.
-func (m *model) View() tea.View {
+func (m *model) View() (v tea.View) {
+	defer func() {
+		if p := recover(); p != nil {
+			m.ui.crash(p)
+			v = tea.View{AltScreen: true}
+		}
+	}()
 	content, cursor := m.draw()
-	v := tea.NewView(content)
+	v = tea.NewView(content)
 	v.AltScreen = true
 	v.Cursor = cursor
 	if !m.view.noMouse {
@@ -60,22 +66,24 @@ func (m *model) draw() (string, *tea.Cursor) {
 		list = list[:min(len(list), height)]
 		rows = append(rows[:height-len(list)], list...)
 	}
-	return strings.Join(append(rows, bottom...), "\n"), cursor
+	rows = append(rows[:height], bottom...)
+	return strings.Join(rows, "\n"), cursor
 }
 
 // mark shows where the query is.
 func mark(rows []string, query string) []string {
-	if query == "" {
+	if query = strings.ToLower(query); query == "" {
 		return rows
 	}
 	for i, row := range rows {
 		text := ansi.Strip(row)
 		lower := strings.ToLower(text)
-		at := strings.Index(lower, strings.ToLower(query))
-		if at < 0 || len(lower) != len(text) {
+		at := strings.Index(lower, query)
+		if at < 0 || len(lower) != len(text) { // Some letters change their size with their case.
 			continue
 		}
-		rows[i] = text[:at] + reverse.paint(text[at:at+len(query)]) + text[at+len(query):]
+		end := at + len(query)
+		rows[i] = text[:at] + reverse.paint(text[at:end]) + text[end:]
 	}
 	return rows
 }
@@ -165,7 +173,7 @@ func (m *model) rule() string {
 	if text == "" {
 		return grey.paint(strings.Repeat("─", m.width))
 	}
-	text = fit(text, max(m.width-5, 1))
+	text = fit(plain.OneLine(text), max(m.width-5, 1))
 	return grey.paint("─ ") + style.paint(text) + grey.paint(" "+strings.Repeat("─", max(m.width-width(text)-3, 0)))
 }
 
@@ -205,19 +213,19 @@ func (m *model) status() string {
 		who += ":" + s.mode
 	}
 	parts := []span{{who, bold}, {s.model, none}}
-	if s.window > 0 {
+	if s.usage.window > 0 {
 		style := none
 		switch {
-		case s.percent >= 90:
+		case s.usage.percent >= 90:
 			style = red
-		case s.percent >= 70:
+		case s.usage.percent >= 70:
 			style = yellow
 		}
-		parts = append(parts, span{fmt.Sprintf("ctx %.0f%% of %s", s.percent, thousands(s.window)), style})
+		parts = append(parts, span{fmt.Sprintf("ctx %.0f%% of %s", s.usage.percent, thousands(s.usage.window)), style})
 	} else {
-		parts = append(parts, span{"ctx " + thousands(s.used), none})
+		parts = append(parts, span{"ctx " + thousands(s.usage.used), none})
 	}
-	parts = append(parts, span{fmt.Sprintf("↑%s ↓%s", thousands(s.in), thousands(s.out)), none})
+	parts = append(parts, span{fmt.Sprintf("↑%s ↓%s", thousands(s.usage.in), thousands(s.usage.out)), none})
 	if s.auto {
 		parts = append(parts, span{"auto", yellow})
 	}

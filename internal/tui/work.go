@@ -3,8 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -33,16 +31,20 @@ type ended struct {
 
 // state is what the status line and the menus know about the session.
 type state struct {
-	agent, mode, model, provider string
-	percent                      float64
-	used, window                 int
-	in, out                      int
-	auto, verbose                bool
-	think                        string
-	sandbox                      agent.SandboxState
-	session, title               string
-	messages                     int
-	lists                        *lists // nil: as before.
+	agent, mode, model string
+	usage              usage
+	auto, verbose      bool
+	think              string // Thinking mode.
+	sandbox            agent.SandboxState
+	title              string
+	lists              *lists // nil: as before.
+}
+
+// usage counts tokens.
+type usage struct {
+	percent      float64 // Of the window.
+	used, window int
+	in, out      int // Of the session.
 }
 
 // lists are what there is to choose from.
@@ -57,10 +59,9 @@ func (u *UI) facts(full bool) *state {
 	a := u.session.Agent()
 	snap := a.Snapshot()
 	s := &state{
-		agent: snap.Agent, mode: snap.Mode, model: snap.ModelInfo.Name, provider: snap.Provider,
-		percent: snap.Tokens.Percent, used: snap.Tokens.Estimate, window: snap.Tokens.Max,
-		in: snap.Stats.TokensIn, out: snap.Stats.TokensOut, auto: snap.Auto, verbose: a.Verbose(), think: snap.ThinkMode,
-		session: snap.SessionID, title: snap.SessionTitle, messages: snap.MessageCount,
+		agent: snap.Agent, mode: snap.Mode, model: snap.ModelInfo.Name, auto: snap.Auto, verbose: a.Verbose(), think: snap.ThinkMode,
+		usage: usage{snap.Tokens.Percent, snap.Tokens.Estimate, snap.Tokens.Max, snap.Stats.TokensIn, snap.Stats.TokensOut},
+		title: snap.SessionTitle,
 	}
 	if s.model == "" {
 		s.model = a.Profile().Model.Name
@@ -76,14 +77,10 @@ func (u *UI) facts(full bool) *state {
 }
 
 // work runs jobs, one at a time. A panic ends the program.
-func (u *UI) work(ctx context.Context, crashed chan<- any) {
+func (u *UI) work(ctx context.Context) {
 	defer func() {
 		if v := recover(); v != nil {
-			if u.opts.Logger != nil {
-				u.opts.Logger.Error("panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-			}
-			crashed <- v
-			u.program.Quit()
+			u.crash(v)
 		}
 	}()
 	for j := range u.jobs {

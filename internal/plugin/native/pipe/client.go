@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"sync"
+	"time"
 )
 
 // Panic is a panic in a function of the plugin.
@@ -117,9 +118,31 @@ func (c *Client) Call(ctx context.Context, function string, args func(*Writer), 
 	case r := <-done:
 		return c.settle(r, results)
 	case <-ctx.Done():
-		c.cancel(id)
 	}
-	return c.settle(<-done, results)
+	go c.cancel(id) // Not here: a plugin that reads nothing would hold it up.
+	return &Pending{ctx.Err(), done}
+}
+
+// Pending is the error of a call whose context ended before it did. The plugin has
+// been told; nothing is read of what it still replies.
+type Pending struct {
+	err  error
+	done chan reply
+}
+
+func (p *Pending) Error() string { return p.err.Error() }
+func (p *Pending) Unwrap() error { return p.err }
+
+// Wait waits until the call has ended, for a while, and reports whether it has.
+func (p *Pending) Wait(patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // expect registers a call.
@@ -186,7 +209,7 @@ func (c *Client) settle(r reply, results func(*Reader)) error {
 	if r.err != nil {
 		return r.err
 	}
-	in := &Reader{codec: c.codec, d: &decoder{r.frame}}
+	in := &Reader{codec: c.codec, d: newDecoder(r.frame)}
 	how, err := in.d.byte()
 	if err != nil {
 		return err

@@ -36,7 +36,20 @@ type plan struct {
 }
 
 // decoder reads what is left of a message.
-type decoder struct{ rest []byte }
+type decoder struct {
+	rest []byte
+	text string // Ends as rest does, if its strings are to be parts of one.
+}
+
+// newDecoder reads a message. The strings of a small one share its memory: that is
+// a third of the cost, and whoever keeps one of them keeps little else.
+func newDecoder(message []byte) *decoder {
+	d := &decoder{rest: message}
+	if len(message) <= 16<<10 {
+		d.text = string(message)
+	}
+	return d
+}
 
 func newCodec() *codec {
 	c := &codec{map[reflect.Type]*plan{}}
@@ -75,6 +88,8 @@ func (c *codec) plan(t reflect.Type) *plan {
 		p.put, p.get = putTime, getTime
 	case t == reflect.TypeFor[[]byte]():
 		p.put, p.get = putBytes, getBytes
+	case t == reflect.TypeFor[[]string]():
+		p.put, p.get = putStrings, getStrings
 	case t == reflect.TypeFor[map[string]any](): // The arguments of tools.
 		p.put = func(b []byte, v reflect.Value, depth int) ([]byte, error) {
 			return c.appendMap(b, v.Interface().(map[string]any), depth)
@@ -319,7 +334,11 @@ func getFloat(d *decoder, v reflect.Value, _ int) error {
 }
 
 func putString(b []byte, v reflect.Value, _ int) ([]byte, error) {
-	return appendString(b, v.String()), nil
+	s := v.String()
+	if len(s) > MaxMessage {
+		return nil, tooLarge(len(s)) // Before it is copied.
+	}
+	return appendString(b, s), nil
 }
 
 func getString(d *decoder, v reflect.Value, _ int) error {
@@ -343,6 +362,34 @@ func getBytes(d *decoder, v reflect.Value, _ int) error {
 	}
 	v.SetBytes(append([]byte{}, d.rest[:n]...))
 	d.rest = d.rest[n:]
+	return nil
+}
+
+func putStrings(b []byte, v reflect.Value, _ int) ([]byte, error) {
+	list := v.Interface().([]string)
+	if list == nil {
+		return append(b, 0), nil
+	}
+	b = appendUint(b, uint64(len(list))+1)
+	for _, s := range list {
+		b = appendString(b, s)
+	}
+	return b, nil
+}
+
+func getStrings(d *decoder, v reflect.Value, _ int) error {
+	n, err := d.length()
+	if err != nil || n < 0 {
+		v.SetZero()
+		return err
+	}
+	list := make([]string, n)
+	for i := range list {
+		if list[i], err = d.string(); err != nil {
+			return err
+		}
+	}
+	v.Set(reflect.ValueOf(list))
 	return nil
 }
 
@@ -421,7 +468,13 @@ func (d *decoder) string() (string, error) {
 	if err != nil || x > uint64(len(d.rest)) {
 		return "", errShort
 	}
-	s := string(d.rest[:x])
+	var s string
+	if d.text != "" {
+		at := len(d.text) - len(d.rest)
+		s = d.text[at : at+int(x)]
+	} else {
+		s = string(d.rest[:x])
+	}
 	d.rest = d.rest[x:]
 	return s, nil
 }

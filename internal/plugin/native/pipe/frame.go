@@ -45,41 +45,59 @@ func sendFrame(w io.Writer, frame []byte) error {
 	return err
 }
 
-// frameReader reads messages.
+// frameReader reads messages, as many at a time as have arrived.
 type frameReader struct {
 	in   io.Reader
-	room []byte
-	head [4]byte
+	room []byte // room[at:] has arrived and was not handed out yet.
+	at   int
 }
 
 // next returns the kind of the next message and what it contains, which is valid
 // until the next call.
 func (r *frameReader) next() (byte, *decoder, error) {
-	if _, err := io.ReadFull(r.in, r.head[:]); err != nil {
+	if err := r.fill(4); err != nil {
 		return 0, nil, err
 	}
-	n := int(binary.LittleEndian.Uint32(r.head[:]))
+	n := int(binary.LittleEndian.Uint32(r.room[r.at:]))
 	if n < 1 || n > MaxMessage {
 		return 0, nil, errors.New("not a message")
 	}
-	const usual = 256 << 10
-	if cap(r.room) > usual && n <= usual {
-		r.room = nil // Do not keep what one large message needed.
+	if err := r.fill(4 + n); err != nil {
+		return 0, nil, err
 	}
-	// In steps: a length is only a claim until as much has arrived.
-	r.room = r.room[:0]
-	for len(r.room) < n {
-		step := min(n-len(r.room), max(len(r.room), usual))
-		if cap(r.room)-len(r.room) < step {
-			r.room = append(make([]byte, 0, max(len(r.room)+step, 8<<10)), r.room...)
+	message := r.room[r.at+4 : r.at+4+n]
+	r.at += 4 + n
+	return message[0], newDecoder(message[1:]), nil
+}
+
+// fill waits until n bytes have arrived. A length is only a claim until then: room
+// is made for what has arrived.
+func (r *frameReader) fill(n int) error {
+	const usual = 64 << 10
+	if have := len(r.room) - r.at; r.at > 0 && (have == 0 || have < n) {
+		if cap(r.room) > 4*usual && n <= usual {
+			r.room = append(make([]byte, 0, usual), r.room[r.at:]...) // Do not keep what one large message needed.
+		} else {
+			r.room = r.room[:copy(r.room, r.room[r.at:])]
 		}
-		at := len(r.room)
-		r.room = r.room[:at+step]
-		if _, err := io.ReadFull(r.in, r.room[at:]); err != nil {
-			return 0, nil, err
+		r.at = 0
+	}
+	for len(r.room)-r.at < n {
+		if len(r.room) == cap(r.room) {
+			r.room = append(make([]byte, 0, max(min(2*cap(r.room), r.at+n), usual)), r.room...)
+		}
+		m, err := r.in.Read(r.room[len(r.room):cap(r.room)])
+		r.room = r.room[:len(r.room)+m]
+		if err != nil && len(r.room)-r.at < n {
+			return err
 		}
 	}
-	return r.room[0], &decoder{r.room[1:]}, nil
+	return nil
+}
+
+// successor reads on where r is, while what r has handed out is still in use.
+func (r *frameReader) successor() *frameReader {
+	return &frameReader{in: r.in, room: append(make([]byte, 0, 64<<10), r.room[r.at:]...)}
 }
 
 // take returns what is left of the latest message for good.
@@ -87,6 +105,7 @@ func (r *frameReader) take(d *decoder) []byte {
 	if len(d.rest) < 64<<10 {
 		return append([]byte(nil), d.rest...)
 	}
-	r.room = nil
-	return d.rest
+	rest := d.rest[:len(d.rest):len(d.rest)]
+	r.room, r.at = append([]byte(nil), r.room[r.at:]...), 0
+	return rest
 }

@@ -26,6 +26,7 @@ func Main(exported map[string]any) {
 	}
 	calls, replies := inherited(uintptr(in), "calls"), inherited(uintptr(out), "replies")
 	os.Args = os.Args[:1]
+	debug.SetMaxStack(256 << 20) // A recursion without end shall not take the memory of the machine first.
 	_ = Serve(calls, replies, exported)
 	os.Exit(0) // aura is gone, or wants us to go.
 }
@@ -33,9 +34,13 @@ func Main(exported map[string]any) {
 // Serve is the plugin's end: it answers calls of the exported functions until the
 // input ends.
 func Serve(in io.Reader, out io.Writer, exported map[string]any) error {
-	s := &server{out: out, codec: newCodec(), cancels: map[uint64]context.CancelFunc{}, end: make(chan error, 1)}
+	s := &server{out: out, codec: newCodec(), calls: map[uint64]*callContext{}, end: make(chan error, 1)}
+	s.relief.read = s.read
 	hello := newFrame(nil, kindHello)
-	for _, f := range Functions() {
+	for i, f := range Functions() {
+		if f.Name == "Execute" {
+			s.execute = byte(i)
+		}
 		fn, ok := exported[f.Name]
 		h, fits := f.serve(s.codec, fn)
 		s.handlers = append(s.handlers, h)
@@ -66,83 +71,169 @@ type server struct {
 	codec    *codec
 	handlers []handler // By their place in the table.
 	end      chan error
-	spare    sync.Pool // Readers that are not reading.
 
 	write sync.Mutex
 	out   io.Writer
 
-	mu      sync.Mutex
-	cancels map[uint64]context.CancelFunc
+	mu    sync.Mutex
+	calls map[uint64]*callContext
+
+	relief  relief
+	execute byte // The place of Execute in the table.
 
 	env     sync.Mutex
 	task    map[string]string
 	covered map[string]*string // What the values of a task cover; nil: nothing.
 }
 
-// read takes messages from the pipe. Whoever has read a call makes it; another
-// goroutine goes on reading. So no call waits for a goroutine to wake up.
+// read takes messages from the pipe and makes the calls in them by itself: no call
+// waits for another goroutine to wake up. While one takes longer, or may overlap with
+// others, another goroutine reads.
 func (s *server) read(r *frameReader) {
 	for {
 		kind, d, err := r.next()
+		var id uint64
+		if err == nil {
+			id, err = d.uint()
+		}
+		if err == nil && kind == kindCancel {
+			s.cancel(id)
+			continue
+		}
+		var ctx *callContext
+		if err == nil {
+			ctx, err = s.begin(id, d)
+		}
 		if err != nil {
 			s.end <- err
 			return
 		}
-		id, err := d.uint()
-		switch {
-		case err != nil:
-			s.end <- err
-			return
-		case kind == kindCancel:
-			s.cancel(id)
-		case kind == kindCall:
-			// The message is in the reader's room, which its successor must not use.
-			ctx, cancel, err := s.begin(id, d)
-			if err != nil {
-				s.end <- err
-				return
-			}
-			next, _ := s.spare.Get().(*frameReader)
-			if next == nil {
-				next = &frameReader{in: r.in}
-			}
-			go s.read(next)
-			s.call(ctx, id, d)
-			cancel()
-			s.spare.Put(r)
+		long := len(d.rest) > 0 && d.rest[0] == s.execute
+		if long {
+			go s.read(r.successor())
+		} else {
+			s.relief.begin(r)
+		}
+		s.call(ctx, id, d)
+		s.finish(id, ctx)
+		if long || !s.relief.end() {
 			return
 		}
 	}
+}
+
+// relief watches whoever reads the pipe while it makes a call, and lets another
+// goroutine read if that takes long. A timer for each call would cost more than the call.
+type relief struct {
+	read func(*frameReader)
+
+	mu       sync.Mutex
+	busy     *frameReader // Of who makes a call and will read on; nil: nobody does.
+	calls    uint64       // So far.
+	watching bool
+}
+
+// tick is how often relief looks; a call is relieved after one to two of them.
+const tick = time.Millisecond
+
+// begin notes that a call begins.
+func (r *relief) begin(with *frameReader) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.busy = with
+	r.calls++
+	if !r.watching {
+		r.watching = true
+		go r.watch()
+	}
+}
+
+// end notes that a call has ended; false means that somebody else reads by now.
+func (r *relief) end() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.busy != nil
+	r.busy = nil
+	return was
+}
+
+// watch goes on until there was no call for a while.
+func (r *relief) watch() {
+	last, idle := uint64(0), 0
+	for idle < 100 {
+		time.Sleep(tick)
+		r.mu.Lock()
+		switch {
+		case r.busy == nil && r.calls == last:
+			idle++
+		case r.calls == last:
+			go r.read(r.busy.successor())
+			r.busy = nil
+		default:
+			idle = 0
+		}
+		last = r.calls
+		if idle == 100 {
+			r.watching = false
+		}
+		r.mu.Unlock()
+	}
+}
+
+// callContext is the context of a call. aura ends it, also when the deadline is over.
+type callContext struct {
+	context.Context
+	cancel   context.CancelCauseFunc
+	deadline time.Time // Zero: none.
+}
+
+// Deadline implements context.Context.
+func (c *callContext) Deadline() (time.Time, bool) { return c.deadline, !c.deadline.IsZero() }
+
+// Err implements context.Context.
+func (c *callContext) Err() error {
+	if c.Context.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.Context)
 }
 
 func (s *server) cancel(id uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel := s.cancels[id]; cancel != nil {
-		cancel()
+	c := s.calls[id]
+	switch {
+	case c == nil:
+	case !c.deadline.IsZero() && !time.Now().Before(c.deadline):
+		c.cancel(context.DeadlineExceeded)
+	default:
+		c.cancel(context.Canceled)
 	}
 }
 
 // begin makes the context of a call.
-func (s *server) begin(id uint64, d *decoder) (context.Context, context.CancelFunc, error) {
+func (s *server) begin(id uint64, d *decoder) (*callContext, error) {
 	deadline, err := d.int()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	c := &callContext{}
+	c.Context, c.cancel = context.WithCancelCause(context.Background())
 	if deadline != 0 {
-		cancel()
-		ctx, cancel = context.WithDeadline(context.Background(), time.Unix(0, deadline))
+		c.deadline = time.Unix(0, deadline)
 	}
 	s.mu.Lock()
-	s.cancels[id] = cancel
-	s.mu.Unlock()
-	return ctx, func() {
-		s.mu.Lock()
-		delete(s.cancels, id)
-		s.mu.Unlock()
-		cancel()
-	}, nil
+	defer s.mu.Unlock()
+	s.calls[id] = c
+	return c, nil
+}
+
+// finish ends the context of a call.
+func (s *server) finish(id uint64, c *callContext) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, id)
+	c.cancel(context.Canceled)
 }
 
 // call makes one call and sends the reply.

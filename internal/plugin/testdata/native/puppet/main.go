@@ -38,6 +38,10 @@ func act(c sdk.Context) (r sdk.Result, err error) {
 	return r, err
 }
 
+func SessionStart(_ context.Context, c sdk.SessionStartContext) (sdk.Result, error) {
+	return act(c.Context)
+}
+
 func BeforeToolExecution(_ context.Context, c sdk.BeforeToolContext) (r sdk.BeforeToolResult, err error) {
 	r.Result, err = act(c.Context)
 	if text := word(c.Context, "block"); text != "" {
