@@ -182,7 +182,9 @@ func TestCalls(t *testing.T) {
 		}
 		return sdk.Result{Message: c.Agent}, nil
 	})
-	in := func(agent string) sdk.BeforeChatContext { return sdk.BeforeChatContext{Context: sdk.Context{Agent: agent}} }
+	in := func(agent string) sdk.BeforeChatContext {
+		return sdk.BeforeChatContext{Context: sdk.Context{Agent: agent}}
+	}
 	if r, err := f(t.Context(), in("echo")); err != nil || r.Message != "echo" {
 		t.Errorf("%+v, %v", r, err)
 	}
