@@ -54,6 +54,7 @@ var measurements = []struct {
 	{"hooks", (*bed).hookEvents},
 	{"sandbox", (*bed).confined},
 	{"python", (*bed).pythonEvents},
+	{"plugins", (*bed).pluginCosts},
 }
 
 func bench(aura string, runs, long int, only string) error {

@@ -64,7 +64,7 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// Every page for users can be found from the README.
+// HO-65: every page for users can be found from the README.
 func TestReadmeListsPages(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
