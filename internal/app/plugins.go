@@ -68,8 +68,8 @@ func (a *App) pluginOptions(cfg *config.Config) (plugin.Options, error) {
 	return plugin.Options{
 		Dirs: cfg.PluginDirs(), Include: p.Include, Exclude: p.Exclude, Unsafe: p.Unsafe || a.opts.Plugins.Unsafe,
 		Global: p.Config.Global, Local: p.Config.Local, Environ: a.env.list, TaskEnv: a.taskEnv,
-		Tool:    sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()},
-		Workdir: a.workdir, Confining: a.opts.Plugins.Confining,
+		Tool:   sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()},
+		Native: plugin.Native{Workdir: a.workdir, Confining: a.opts.Plugins.Confining},
 		Logger: a.log, Warn: a.warn,
 		Off: func(name string) { a.pipeline.SwitchOff(lifecycle.Source{Kind: lifecycle.Plugin, Name: name}) },
 	}, nil

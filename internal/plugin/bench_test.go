@@ -92,7 +92,8 @@ func context4K(b *testing.B) *sdk.BeforeChatContext {
 // BenchmarkNative is one call into a process with a context of 4 KB, without the
 // pipeline.
 func BenchmarkNative(b *testing.B) {
-	h := one(b, "engine: native", "fmt strings", small).Bindings()[0].Handler
+	all := strings.Replace(small, "calls++", "calls += 1 + min(0, len(c.Turns)+len(c.ToolHistory)+len(c.SystemPrompt))", 1) // Looks at everything.
+	h := one(b, "engine: native", "fmt strings", all).Bindings()[0].Handler
 	ev := &lifecycle.Event{Moment: lifecycle.BeforeChat, Data: context4K(b)}
 	ctx, cancel := context.WithTimeout(context.Background(), plugin.HookTimeout)
 	defer cancel()
@@ -110,7 +111,7 @@ func BenchmarkLoadNative(b *testing.B) {
 	write(b, dir, "small", "engine: native", "fmt strings", small)
 	load(b, plugin.Options{Dirs: []string{dir}})
 	for b.Loop() {
-		s, err := plugin.Load(context.Background(), plugin.Options{Dirs: []string{dir}, Cache: builds})
+		s, err := plugin.Load(context.Background(), plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: builds}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -25,7 +25,8 @@ const overdue = "a call did not end when its time was up"
 // job is one call on its way into the plugin.
 type job struct {
 	shared bool
-	f      func() error
+	ctx    context.Context
+	f      func(context.Context) error
 	done   chan error // Buffered: nobody may be waiting any more.
 }
 
@@ -57,7 +58,11 @@ func (p *plugin) call(ctx context.Context, limit time.Duration, shared bool, f f
 	if err := p.enter(ctx, limited, limit, shared); err != nil {
 		return err
 	}
-	j := &job{shared, func() error { return f(limited) }, make(chan error, 1)}
+	j := p.spare.Swap(nil)
+	if j == nil {
+		j = &job{done: make(chan error, 1)}
+	}
+	j.shared, j.ctx, j.f = shared, limited, f
 	if shared {
 		go p.perform(j)
 	} else {
@@ -65,6 +70,8 @@ func (p *plugin) call(ctx context.Context, limit time.Duration, shared bool, f f
 	}
 	select {
 	case err := <-j.done:
+		j.ctx, j.f = nil, nil
+		p.spare.Store(j)
 		return err
 	case <-limited.Done():
 	}
@@ -89,7 +96,7 @@ func (p *plugin) invoke(ctx context.Context, limit time.Duration, shared bool, f
 	if err := p.enter(ctx, limited, limit, shared); err != nil {
 		return err
 	}
-	err := p.protect(func() error { return f(limited) })
+	err := p.protect(limited, f)
 	pending, left := errors.AsType[*pipe.Pending](err)
 	switch {
 	case !left:
@@ -155,7 +162,7 @@ func (p *plugin) hand(j *job) {
 
 // perform runs a job to its end.
 func (p *plugin) perform(j *job) {
-	err := p.protect(j.f)
+	err := p.protect(j.ctx, j.f)
 	if off := p.usable(); off != nil && err == nil {
 		err = off // A call that was stopped returns zero values.
 	}
@@ -164,7 +171,7 @@ func (p *plugin) perform(j *job) {
 }
 
 // protect turns a panic into an error.
-func (p *plugin) protect(f func() error) (err error) {
+func (p *plugin) protect(ctx context.Context, f func(context.Context) error) (err error) {
 	defer func() {
 		v := recover()
 		if failed, ok := v.(error); ok && elsewhere(failed) {
@@ -179,7 +186,7 @@ func (p *plugin) protect(f func() error) (err error) {
 	if p.taskEnv != nil {
 		p.env.inject(p.taskEnv())
 	}
-	return f()
+	return f(ctx)
 }
 
 // elsewhere reports whether an error tells of what happened in the plugin's own

@@ -46,7 +46,7 @@ func write(t testing.TB, dir, name, yaml, imports, body string) {
 // load loads the plugins below dir, which must succeed.
 func load(t testing.TB, o plugin.Options) *plugin.Set {
 	t.Helper()
-	o.Cache = cmp.Or(o.Cache, builds)
+	o.Native.Cache = cmp.Or(o.Native.Cache, builds)
 	s, err := plugin.Load(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func one(t testing.TB, yaml, imports, body string) *plugin.Set {
 // the parts.
 func refused(t *testing.T, o plugin.Options, parts ...string) {
 	t.Helper()
-	o.Cache = cmp.Or(o.Cache, builds)
+	o.Native.Cache = cmp.Or(o.Native.Cache, builds)
 	s, err := plugin.Load(t.Context(), o)
 	if err == nil {
 		s.Close()

@@ -55,17 +55,19 @@ func hookOf[C, R any](m lifecycle.Moment, reply func(*R) lifecycle.Reply) hookSp
 			if !ok {
 				return lifecycle.Reply{}, fmt.Errorf("unexpected data %T", ev.Data)
 			}
-			c := *data
-			p.isolate(&c)
-			var r R
+			call := &struct { // In one piece: it has to outlive a call that is given up.
+				c C
+				r R
+			}{c: *data}
+			p.isolate(&call.c)
 			err := p.invoke(ctx, p.limit, false, func(ctx context.Context) (err error) {
-				r, err = f(ctx, c)
+				call.r, err = f(ctx, call.c)
 				return err
 			})
 			if err != nil {
 				return lifecycle.Reply{}, asFault(err)
 			}
-			return reply(&r), nil
+			return reply(&call.r), nil
 		}), true
 	}}
 }

@@ -39,6 +39,7 @@ type control struct {
 	gate  gate
 	work  sync.Once
 	jobs  chan *job
+	spare atomic.Pointer[job]    // One that has ended.
 	off   atomic.Pointer[string] // Why it may not be called any more.
 	dead  chan struct{}          // Closed when it is stopped.
 	end   sync.Once
@@ -84,7 +85,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 	p.env = newEnvironment(c.manifest.Env, environ)
 	loaded, err := engineFor(c.manifest.Engine).load(ctx, world{
 		name: p.name, dir: c.dir, env: p.env, output: logWriter{o.Logger, p.name}, unsafe: o.Unsafe,
-		workdir: o.Workdir, cache: o.Cache, log: o.Logger,
+		workdir: o.Native.Workdir, cache: o.Native.Cache, log: o.Logger,
 	})
 	if err != nil {
 		return p, err
@@ -121,7 +122,7 @@ func (p *plugin) attend(o Options) {
 	if !ok {
 		return
 	}
-	if o.Confining {
+	if o.Native.Confining {
 		p.renew = sync.OnceValue(func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), HookTimeout)
 			defer cancel()
@@ -129,7 +130,7 @@ func (p *plugin) attend(o Options) {
 				return err
 			}
 			if f, ok := c.lookup("Init").(initFunc); ok {
-				return p.protect(func() error { f(o.Tool); return nil })
+				return p.protect(ctx, func(context.Context) error { f(o.Tool); return nil })
 			}
 			return nil
 		})

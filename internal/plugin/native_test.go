@@ -1,21 +1,16 @@
 package plugin_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -186,151 +181,6 @@ func TestModernGo(t *testing.T) {
 	refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "probe": `, "main.go:10:29: undefined: undefinedName")
 }
 
-// Without a toolchain the error says what to do; what was built before still runs.
-func TestNoToolchain(t *testing.T) {
-	dir, cache := t.TempDir(), t.TempDir()
-	install(t, dir, "puppet", "puppet", "engine: native")
-	path := os.Getenv("PATH")
-	t.Setenv("PATH", t.TempDir())
-	refused(t, plugin.Options{Dirs: []string{dir}, Cache: cache}, `plugin "puppet": `, "no Go toolchain", "https://go.dev/dl", `"engine: yaegi"`)
-	install(t, t.TempDir(), "puppet", "x", "")
-	t.Setenv("PATH", path)
-	load(t, plugin.Options{Dirs: []string{dir}, Cache: cache})
-	t.Setenv("PATH", t.TempDir())
-	load(t, plugin.Options{Dirs: []string{dir}, Cache: cache})
-
-	modern := t.TempDir()
-	install(t, modern, "modern", "modern", "engine: auto")
-	refused(t, plugin.Options{Dirs: []string{modern}, Cache: cache}, `plugin "modern": `, "not available to interpreted plugins", "no Go toolchain")
-}
-
-// A plugin is built once for what it is made of, by whoever comes first.
-func TestBuilds(t *testing.T) {
-	t.Parallel()
-	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "probe", "engine: native", "", speak(`"one"`))
-	o := plugin.Options{Dirs: []string{dir}, Cache: cache}
-	var wg sync.WaitGroup
-	for range 3 { // As several auras would.
-		wg.Go(func() {
-			s, err := plugin.Load(context.Background(), o)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			s.Close()
-		})
-	}
-	wg.Wait()
-	count := func() (n int, first time.Time) {
-		files, err := filepath.Glob(filepath.Join(cache, "*", "plugin*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, f := range files {
-			if info, err := os.Stat(f); err == nil && (i == 0 || info.ModTime().Before(first)) {
-				first = info.ModTime()
-			}
-		}
-		return len(files), first
-	}
-	n, built := count()
-	if got := said(t, load(t, o)); got != "one" || n != 1 {
-		t.Errorf("%q, %d builds", got, n)
-	}
-	// What it writes and how it is configured does not make it another plugin.
-	writeFiles(t, dir, map[string]string{"probe/notes.txt": "x", "probe/plugin.yaml": "engine: native\ndescription: changed"})
-	load(t, o)
-	if n, again := count(); n != 1 || again != built {
-		t.Errorf("built again: %d", n)
-	}
-	writeFiles(t, dir, map[string]string{"probe/main.go": "package probe\n\nimport (\n\t\"context\"\n\n\t\"github.com/idelchi/aura/sdk\"\n)\n\n" + speak(`"two"`)})
-	if got := said(t, load(t, o)); got != "two" {
-		t.Errorf("after the change: %q", got)
-	}
-	if n, _ := count(); n != 2 {
-		t.Errorf("%d builds", n)
-	}
-	if left, _ := filepath.Glob(filepath.Join(cache, "build-*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
-// What a plugin has vendored is what it gets, except for the SDK. Its directory is
-// only read.
-func TestNativeVendor(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	install(t, dir, "vendored", "vendored", "engine: native")
-	before := tree(t, dir)
-	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "VENDORED" {
-		t.Errorf("said %q", got)
-	}
-	if after := tree(t, dir); fmt.Sprint(before) != fmt.Sprint(after) {
-		t.Errorf("%v\n%v", before, after)
-	}
-	// Not vendored, the module is looked for in the module cache, and nowhere else.
-	if err := os.RemoveAll(filepath.Join(dir, "vendored", "vendor")); err != nil {
-		t.Fatal(err)
-	}
-	refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "vendored": `, "example.com/words", "elsewhere")
-	writeFiles(t, dir, map[string]string{"elsewhere/go.mod": "module example.com/words\n", "elsewhere/words.go": "package words\n\nfunc First(list []string) string { return \"replaced\" }\n"})
-	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "REPLACED" {
-		t.Errorf("said %q", got)
-	}
-	writeFiles(t, dir, map[string]string{"elsewhere/words.go": "package words\n\nimport _ \"os/exec\"\n\nfunc First(list []string) string { return \"changed\" }\n"})
-	refused(t, plugin.Options{Dirs: []string{dir}}, `elsewhere/words.go:3:8: import "os/exec" needs unsafe mode`)
-	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}, Unsafe: true})); got != "CHANGED" {
-		t.Errorf("said %q", got)
-	}
-	writeFiles(t, dir, map[string]string{"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words v1.2.9\n"})
-	refused(t, plugin.Options{Dirs: []string{dir}}, "neither vendored nor in the module cache", "go mod vendor")
-}
-
-// A dependency that is not vendored comes from the module cache.
-func TestModuleCache(t *testing.T) {
-	mods := t.TempDir()
-	t.Setenv("GOMODCACHE", mods)
-	t.Cleanup(func() { // The go command makes it read-only.
-		_ = filepath.WalkDir(mods, func(file string, _ fs.DirEntry, _ error) error { return os.Chmod(file, 0o755) })
-	})
-	publish := func(version, body string) {
-		var b bytes.Buffer
-		z := zip.NewWriter(&b)
-		for name, text := range map[string]string{"go.mod": "module example.com/words\n\ngo 1.21\n", "words.go": "package words\n\n" + body} {
-			w, err := z.Create("example.com/words@" + version + "/" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprint(w, text)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		at := "cache/download/example.com/words/@v/" + version
-		writeFiles(t, mods, map[string]string{at + ".info": `{"Version":"` + version + `"}`, at + ".mod": "module example.com/words\n\ngo 1.21\n", at + ".zip": b.String()})
-	}
-	publish("v1.2.3", "func First[T any](list []T) T { return list[0] }\n")
-	publish("v1.2.4", "import _ \"syscall\"\n\nfunc First[T any](list []T) T { return list[1] }\n")
-	dir := t.TempDir()
-	install(t, dir, "vendored", "vendored", "engine: native")
-	if err := os.RemoveAll(filepath.Join(dir, "vendored", "vendor")); err != nil {
-		t.Fatal(err)
-	}
-	requires := func(version string) {
-		writeFiles(t, dir, map[string]string{"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words " + version + "\n"})
-	}
-	requires("v1.2.3")
-	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "VENDORED" {
-		t.Errorf("said %q", got)
-	}
-	requires("v1.2.4")
-	refused(t, plugin.Options{Dirs: []string{dir}}, `example.com/words: import "syscall" needs unsafe mode`)
-	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}, Unsafe: true})); got != "X" {
-		t.Errorf("said %q", got)
-	}
-}
-
 // Restricted mode refuses what it refuses the interpreter.
 func TestNativeRestricted(t *testing.T) {
 	t.Parallel()
@@ -384,7 +234,7 @@ func TestNativeSignatures(t *testing.T) {
 	load(t, plugin.Options{Dirs: []string{dir}}) // Builds it.
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	o := plugin.Options{Dirs: []string{dir}, Cache: builds, Environ: func() []string { return []string{"HANG=yes"} }}
+	o := plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: builds}, Environ: func() []string { return []string{"HANG=yes"} }}
 	if _, err := plugin.Load(ctx, o); err == nil || !strings.Contains(err.Error(), "loading takes too long") {
 		t.Errorf("error %v", err)
 	}
@@ -398,7 +248,7 @@ func TestNativeWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := plugin.Options{Workdir: dir, Environ: func() []string { return []string{"A=1", "B=2", "HOME=/h"} }}
+	o := plugin.Options{Native: plugin.Native{Workdir: dir}, Environ: func() []string { return []string{"A=1", "B=2", "HOME=/h"} }}
 	for yaml, want := range map[string]string{"": "[]", "env: [A]": "[A=1]", "env: ['*']": "[A=1 B=2 HOME=/h]"} {
 		got, err := do(t, puppet(t, yaml, o), "world")
 		if want := dir + " " + want + " [puppet] <nil>"; err != nil || got != want {
@@ -521,113 +371,6 @@ func TestNativeDiesLater(t *testing.T) {
 	}
 }
 
-// A call that runs too long is really ended.
-func TestNativeKill(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write(t, dir, "probe", "engine: native\ntimeout: 300ms", "fmt os", `
-func Command() sdk.CommandSchema { return sdk.CommandSchema{Name: "x"} }
-
-func ExecuteCommand(ctx context.Context, args string, _ sdk.Context) (sdk.CommandResult, error) {
-	switch args {
-	case "pid":
-		return sdk.CommandResult{Output: fmt.Sprint(os.Getpid())}, nil
-	case "polite":
-		<-ctx.Done()
-		return sdk.CommandResult{}, ctx.Err()
-	}
-	for {
-	}
-}
-`)
-	s := load(t, plugin.Options{Dirs: []string{dir}})
-	c := s.Commands()[0]
-	r, err := c.Run(t.Context(), "pid", sdk.Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Run(t.Context(), "polite", sdk.Context{}); err == nil || strings.Contains(err.Error(), "switched off") || !strings.Contains(err.Error(), "timed out after 300ms") {
-		t.Errorf("polite: %v", err)
-	}
-	if _, err := c.Run(t.Context(), "", sdk.Context{}); err == nil || !strings.Contains(err.Error(), `timed out after 300ms and does not stop: plugin "probe" is switched off until /reload`) {
-		t.Errorf("endless: %v", err)
-	}
-	gone(t, r.Output)
-	if _, err := c.Run(t.Context(), "pid", sdk.Context{}); err == nil || !strings.Contains(err.Error(), "switched off") {
-		t.Errorf("afterwards: %v", err)
-	}
-	// A person who cancels gets control back, and the plugin hears of it.
-	s = puppet(t, "", plugin.Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Tools()[0].Execute(ctx, call(map[string]any{"do": "polite"})); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if text, err := do(t, s, "count"); err != nil || text != "1" {
-		t.Errorf("after it: %q, %v", text, err)
-	}
-}
-
-// gone checks that a process has ended.
-func gone(t *testing.T, pid string) {
-	t.Helper()
-	n, err := strconv.Atoi(strings.TrimSpace(pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 5000 {
-		if err := syscall.Kill(n, 0); errors.Is(err, syscall.ESRCH) {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("process %d still runs", n)
-}
-
-// What a plugin has started goes with it, and cannot hold it back.
-func TestNativeGrandchild(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write(t, dir, "probe", "engine: native", "fmt os os/exec syscall", toolSource("Probe", "run(args)")+`
-func run(args map[string]any) string {
-	cmd := exec.Command("/bin/sleep", "600")
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if args["a"] == "y" {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	}
-	if err := cmd.Start(); err != nil {
-		return err.Error()
-	}
-	if args["a"] == "y" {
-		fmt.Println("child", cmd.Process.Pid)
-		os.Exit(0)
-	}
-	return fmt.Sprint(cmd.Process.Pid)
-}
-`)
-	o := plugin.Options{Dirs: []string{dir}, Unsafe: true}
-	s := load(t, o)
-	r, err := s.Tools()[0].Execute(t.Context(), call(map[string]any{"a": "x"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	gone(t, r.Text)
-
-	var buf lockedBuffer
-	o.Logger = slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s = load(t, o)
-	if _, err := s.Tools()[0].Execute(t.Context(), call(map[string]any{"a": "y"})); err == nil || !strings.Contains(err.Error(), "its process ended;") {
-		t.Errorf("%v", err)
-	}
-	_, rest, ok := strings.Cut(buf.String(), "child ")
-	pid, err := strconv.Atoi(strings.TrimRight(strings.Fields(rest + " ")[0], `"`))
-	if !ok || err != nil {
-		t.Fatalf("%q", buf.String())
-	}
-	_ = syscall.Kill(pid, syscall.SIGKILL) // It left its group: nobody else can end it.
-}
-
 // What a plugin prints goes to the debug log.
 func TestNativeOutput(t *testing.T) {
 	t.Parallel()
@@ -674,38 +417,4 @@ func together() string {
 		})
 	}
 	wg.Wait()
-}
-
-// A process that confines itself after loading gets plugins that are confined, too:
-// the tool runs in another process than the one that was asked while loading.
-func TestNativeConfining(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write(t, dir, "probe", "engine: native", "fmt os", toolSource("Probe", `fmt.Sprint(pid, os.Getpid(), home)`)+`
-var home string
-var pid = os.Getpid()
-
-func Init(c sdk.ToolConfig) { home = c.HomeDir }
-
-func Paths(map[string]any) (sdk.ToolPaths, error) {
-	return sdk.ToolPaths{Read: []string{fmt.Sprint(os.Getpid())}}, nil
-}
-`)
-	s := load(t, plugin.Options{Dirs: []string{dir}, Confining: true, Tool: sdk.ToolConfig{HomeDir: "/h"}})
-	paths, err := s.Tools()[0].Paths(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var seen []string
-	for range 2 {
-		r, err := s.Tools()[0].Execute(t.Context(), call(nil))
-		if err != nil || !strings.HasSuffix(r.Text, "/h") {
-			t.Fatalf("%q, %v", r.Text, err)
-		}
-		seen = append(seen, strings.Fields(r.Text)[0])
-	}
-	if seen[0] == paths.Read[0] || seen[0] != seen[1] {
-		t.Errorf("processes %v after %v", seen, paths.Read)
-	}
-	gone(t, paths.Read[0])
 }

@@ -39,13 +39,7 @@ type Options struct {
 	TaskEnv func() map[string]string // Values of the running task, asked for before each call; nil means none.
 	Tool    sdk.ToolConfig           // What Init gets.
 
-	Workdir string // Where plugins with a process of their own run; empty: where this one does.
-	Cache   string // Where their executables are kept; empty: in the user's cache directory.
-
-	// Confining says that this process may confine itself between loading and the first
-	// call of a tool. Plugins with a process of their own then get a new one, which
-	// is confined too.
-	Confining bool
+	Native Native // For plugins with a process of their own.
 
 	Logger *slog.Logger
 	Warn   func(text string)   // Shows a warning to the person; nil drops it.
@@ -54,6 +48,16 @@ type Options struct {
 	// Lenient makes a plugin that cannot be loaded a note in its Info instead of an
 	// error, for listings.
 	Lenient bool
+}
+
+// Native says how plugins with a process of their own are run.
+type Native struct {
+	Workdir string // Where they run; empty: where this process does.
+	Cache   string // Where their executables are kept; empty: in the user's cache directory.
+
+	// Confining says that this process may confine itself between loading and the first
+	// call of a tool. They then get a new process for it, which is confined too.
+	Confining bool
 }
 
 // Status is what became of a plugin that was found.

@@ -37,7 +37,10 @@ func (yaegi) load(ctx context.Context, w world) (_ program, err error) {
 	defer cancel()
 	p := &interpreted{src: src}
 	defer func() {
-		if err != nil {
+		switch {
+		case errors.Is(err, errSlow):
+			p.release() // The evaluation that was cancelled has stopped the rest.
+		case err != nil:
 			p.kill()
 		}
 	}()
@@ -167,14 +170,19 @@ func (p *interpreted) lookup(name string) (fn any) {
 	return v.Interface()
 }
 
+// release closes the stand-ins for the standard streams.
+func (p *interpreted) release() {
+	for _, f := range p.files {
+		_ = f.Close()
+	}
+}
+
 // kill stops every frame of the interpreter. Its only way to do so is to cancel an
 // evaluation; that one never runs because it does not parse, which matters because
 // a run would put the others back to life. Code that waits inside the standard
 // library goes on until it returns from there.
 func (p *interpreted) kill() {
-	for _, f := range p.files {
-		_ = f.Close()
-	}
+	p.release()
 	if p.interp == nil {
 		return
 	}

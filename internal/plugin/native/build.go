@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/build"
-	"go/parser"
-	"go/token"
 	"io"
 	"maps"
 	"os"
@@ -24,7 +21,6 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
-	"github.com/idelchi/aura/internal/plugin/native/pipe"
 	"github.com/idelchi/aura/sdk"
 	"github.com/idelchi/aura/sdk/version"
 )
@@ -247,15 +243,20 @@ func (s *stager) requirements() {
 
 // main writes the main package, which names the functions that the plugin exports.
 func (s *stager) main() {
-	names, err := exportedNames(s.tree)
+	files, err := parsePackage(s.tree)
 	s.check(err)
+	names := exportedNames(files)
 	var b strings.Builder
 	fmt.Fprintf(&b, "package main\n\nimport (\n\t%q\n\tplugin %q\n)\n\n", mainPath+"/pipe", s.src.Module)
 	b.WriteString("func main() {\n\tpipe.Main(map[string]any{\n")
 	for _, name := range names {
 		fmt.Fprintf(&b, "\t\t%q: plugin.%s,\n", name, name)
 	}
-	b.WriteString("\t})\n}\n\nvar _ = plugin.")
+	b.WriteString("\t}")
+	for _, name := range unseen(files, names) {
+		fmt.Fprintf(&b, ", %q", name)
+	}
+	b.WriteString(")\n}\n\nvar _ = plugin.")
 	if len(names) == 0 {
 		// Something must be named; load reports what is missing before it comes to this.
 		s.check(errors.New("exports no hook, tool or command"))
@@ -263,46 +264,6 @@ func (s *stager) main() {
 	}
 	b.WriteString(names[0] + "\n")
 	s.file("main.go", []byte(b.String()))
-}
-
-// exportedNames are the names in the table that the plugin's package declares as
-// something that has a value.
-func exportedNames(t *Tree) (names []string, err error) {
-	declared := map[string]bool{}
-	for _, f := range t.Files {
-		if path.Dir(f.Name) != "." || !strings.HasSuffix(f.Name, ".go") {
-			continue
-		}
-		if ok, err := TakesPart(f.Name, f.Text); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		} else if !ok {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), f.Name, f.Text, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range file.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				declared[d.Name.Name] = declared[d.Name.Name] || d.Recv == nil && d.Type.TypeParams == nil
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					if v, ok := spec.(*ast.ValueSpec); ok && d.Tok == token.VAR {
-						for _, n := range v.Names {
-							declared[n.Name] = true
-						}
-					}
-				}
-			}
-		}
-	}
-	for _, f := range pipe.Functions() {
-		if declared[f.Name] {
-			names = append(names, f.Name)
-		}
-	}
-	return names, nil
 }
 
 // TakesPart evaluates the build constraints of a file, those in its name included.

@@ -63,6 +63,14 @@ func Connect(in io.Reader, out io.Writer) (*Client, error) {
 	if err == nil && kind != kindHello {
 		err = errShort
 	}
+	var omitted uint64
+	if err == nil {
+		omitted, err = d.uint()
+	}
+	for range min(omitted, 100) {
+		name, _ := d.string()
+		c.codec.omit = append(c.codec.omit, name)
+	}
 	for i, f := range Functions() {
 		if err != nil {
 			return nil, err

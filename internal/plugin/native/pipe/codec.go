@@ -13,7 +13,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
+
+	"github.com/idelchi/aura/sdk"
 )
 
 // maxDepth bounds how deep values may be nested.
@@ -27,7 +30,10 @@ var (
 // codec encodes and decodes the types that it was asked for. A value is the
 // sequence of its parts: both ends have the same types and need no names. It is
 // safe for concurrent use once all types are known.
-type codec struct{ plans map[reflect.Type]*plan }
+type codec struct {
+	plans map[reflect.Type]*plan
+	omit  []string // Fields of sdk.Context that are written as if they were empty.
+}
 
 // plan is how one type is written and read.
 type plan struct {
@@ -52,7 +58,7 @@ func newDecoder(message []byte) *decoder {
 }
 
 func newCodec() *codec {
-	c := &codec{map[reflect.Type]*plan{}}
+	c := &codec{plans: map[reflect.Type]*plan{}}
 	c.learn(exactTypes()...)
 	return c
 }
@@ -260,9 +266,16 @@ func (c *codec) structure(p *plan, t reflect.Type) {
 	}
 	var parts []part
 	for i := range t.NumField() {
-		if t.Field(i).IsExported() {
-			parts = append(parts, part{i, c.plan(t.Field(i).Type)})
+		f := t.Field(i)
+		if !f.IsExported() {
+			continue
 		}
+		p := c.plan(f.Type)
+		if t == reflect.TypeFor[sdk.Context]() && slices.Contains(c.omit, f.Name) {
+			put, zero := p.put, reflect.Zero(f.Type)
+			p = &plan{func(b []byte, _ reflect.Value, depth int) ([]byte, error) { return put(b, zero, depth) }, p.get}
+		}
+		parts = append(parts, part{i, p})
 	}
 	p.put = func(b []byte, v reflect.Value, depth int) (_ []byte, err error) {
 		for _, f := range parts {

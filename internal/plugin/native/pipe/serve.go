@@ -12,9 +12,14 @@ import (
 	"time"
 )
 
+// Omittable are the fields of sdk.Context that grow with the session. A plugin that
+// never looks at them does not get them.
+func Omittable() []string { return []string{"ToolHistory", "Turns", "SystemPrompt"} }
+
 // Main is the life of a plugin's process. Its arguments are the numbers of the files
-// that it reads calls from and writes replies to.
-func Main(exported map[string]any) {
+// that it reads calls from and writes replies to. omit are the fields of sdk.Context that
+// the plugin never looks at.
+func Main(exported map[string]any, omit ...string) {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "this program is a part of aura")
 		os.Exit(2)
@@ -27,16 +32,19 @@ func Main(exported map[string]any) {
 	calls, replies := inherited(uintptr(in), "calls"), inherited(uintptr(out), "replies")
 	os.Args = os.Args[:1]
 	debug.SetMaxStack(256 << 20) // A recursion without end shall not take the memory of the machine first.
-	_ = Serve(calls, replies, exported)
+	_ = Serve(calls, replies, exported, omit...)
 	os.Exit(0) // aura is gone, or wants us to go.
 }
 
 // Serve is the plugin's end: it answers calls of the exported functions until the
 // input ends.
-func Serve(in io.Reader, out io.Writer, exported map[string]any) error {
+func Serve(in io.Reader, out io.Writer, exported map[string]any, omit ...string) error {
 	s := &server{out: out, codec: newCodec(), calls: map[uint64]*callContext{}, end: make(chan error, 1)}
 	s.relief.read = s.read
-	hello := newFrame(nil, kindHello)
+	hello := appendUint(newFrame(nil, kindHello), uint64(len(omit)))
+	for _, name := range omit {
+		hello = appendString(hello, name)
+	}
 	for i, f := range Functions() {
 		if f.Name == "Execute" {
 			s.execute = byte(i)
