@@ -107,8 +107,8 @@ func (m *Manager) goWorld(ctx context.Context) (_ *goWorld, err error) {
 // goEnv puts our proxy in front of the user's.
 func goEnv(set map[string]string, proxy, cache string) []string {
 	upstream, private := set["GOPROXY"], set["GONOPROXY"]
-	if upstream == "" {
-		upstream = "https://proxy.golang.org,direct"
+	if upstream == "" { // The toolchain always names one; this is only for safety.
+		upstream = "direct"
 	}
 	if module.MatchPrefixPatterns(private, sdkPath) {
 		// Patterns cannot be taken back, so the ones that cover the SDK go. That nothing

@@ -120,7 +120,7 @@ func TestGoEnv(t *testing.T) {
 		set  map[string]string
 		want []string
 	}{
-		{"nothing set", map[string]string{}, []string{"GOPROXY=P,https://proxy.golang.org,direct", "GONOPROXY=none", "GONOSUMDB=" + sdkPath, "GOFLAGS=-mod=mod -modcacherw"}},
+		{"nothing set", map[string]string{}, []string{"GOPROXY=P,direct", "GONOPROXY=none", "GONOSUMDB=" + sdkPath, "GOFLAGS=-mod=mod -modcacherw"}},
 		{
 			"everything set",
 			map[string]string{"GOPROXY": "https://a|off", "GONOPROXY": "corp.example,x/*", "GONOSUMDB": "corp.example", "GOFLAGS": "-mod=vendor -buildvcs=false --modfile=x"},
