@@ -22,7 +22,7 @@ const (
 	maxScript     = 512 << 10 // bytes
 	maxOpeners    = 20_000    // brackets and keywords, which may nest
 	maxFrames     = 20_000    // of the Go stack, some twelve per level of recursion
-	maxGoroutines = 20_000    // of the whole program
+	maxGoroutines = 5_000     // of the whole program; pipes take two files each
 	maxRunning    = 500       // external commands at the same time
 	checkEvery    = 64        // simple commands
 )

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"mvdan.cc/sh/v3/interp"
@@ -199,6 +200,10 @@ func (r *Result) finish(ctx context.Context, err error) error {
 		if failed, ok := errors.AsType[*commandError](err); ok {
 			r.Signal, r.NotFound = failed.signal, failed.notFound
 		}
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		// Pipes that multiply meet this limit before that of the interpreter.
+		r.ExitCode = 1
+		return fmt.Errorf("script: %w: %w", errTooMany, err)
 	default:
 		r.ExitCode = 1
 		return fmt.Errorf("script: %w", err)
