@@ -41,17 +41,11 @@ func (a *App) instructions(which string) (string, error) {
 // upward lists where AGENTS.md may stand between the root of the repository and
 // dir. Outside a repository only dir counts.
 func upward(dir string) []string {
-	var paths []string
-	for d := dir; ; d = filepath.Dir(d) {
-		paths = append(paths, filepath.Join(d, instructionsFile))
-		if _, err := os.Stat(filepath.Join(d, ".git")); err == nil {
-			slices.Reverse(paths)
-			return paths
-		}
-		if filepath.Dir(d) == d {
-			return paths[:1]
-		}
+	dirs, _ := config.Within(dir)
+	for i, d := range dirs {
+		dirs[i] = filepath.Join(d, instructionsFile)
 	}
+	return dirs
 }
 
 // agentFiles reads the files that an agent names for its prompt, relative to the

@@ -109,15 +109,8 @@ func findProject(workdir, global string) string {
 		home := filepath.Join(dir, Dir)
 		return needDirectory(home) == nil && !same(home, global)
 	}
-	if usable(workdir) {
-		return filepath.Join(workdir, Dir)
-	}
-	root := gitRoot(workdir)
-	if root == "" {
-		return ""
-	}
-	for dir := workdir; dir != root; {
-		dir = filepath.Dir(dir)
+	dirs, _ := Within(workdir)
+	for _, dir := range slices.Backward(dirs) {
 		if usable(dir) {
 			return filepath.Join(dir, Dir)
 		}
@@ -125,17 +118,19 @@ func findProject(workdir, global string) string {
 	return ""
 }
 
-// gitRoot is the nearest directory at or above dir that holds .git, or "".
-func gitRoot(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
+// Within lists the directories from the root of the git repository around dir down to
+// dir itself, which is the last. Outside a repository it is dir alone and repository is
+// false: nobody else's directories above it count.
+func Within(dir string) (dirs []string, repository bool) {
+	for d := dir; ; d = filepath.Dir(d) {
+		dirs = append(dirs, d)
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			slices.Reverse(dirs)
+			return dirs, true
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
+		if filepath.Dir(d) == d {
+			return dirs[:1], false
 		}
-		dir = parent
 	}
 }
 

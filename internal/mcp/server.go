@@ -115,21 +115,11 @@ func Load(files []config.File, global, project string) ([]Server, error) {
 // FindProject returns the .mcp.json nearest to dir, at most as far up as the root of
 // the repository; outside a repository only dir counts. Empty if there is none.
 func FindProject(dir string) string {
-	const name = ".mcp.json"
-	found := ""
-	for d := dir; ; d = filepath.Dir(d) {
-		if file := filepath.Join(d, name); found == "" && isFile(file) {
-			found = file
+	dirs, _ := config.Within(dir)
+	for _, d := range slices.Backward(dirs) {
+		if file := filepath.Join(d, ".mcp.json"); isFile(file) {
+			return file
 		}
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return found
-		}
-		if filepath.Dir(d) == d {
-			break
-		}
-	}
-	if file := filepath.Join(dir, name); isFile(file) {
-		return file
 	}
 	return ""
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idelchi/aura/internal/config"
 )
 
 // Tier is where an extension was found. Later tiers shadow earlier ones.
@@ -69,28 +71,14 @@ func FindDirs(workdir, userHome, global string, projects []string) Dirs {
 		}
 	}
 	// In a repository the directory of its root counts too, that of workdir wins.
-	if root := repository(workdir); root != "" {
-		add(filepath.Join(root, ".agent", "extensions"))
+	if dirs, repository := config.Within(workdir); repository {
+		add(filepath.Join(dirs[0], ".agent", "extensions"))
 	}
 	add(filepath.Join(workdir, ".agent", "extensions"))
 	for _, home := range projects {
 		add(filepath.Join(home, "extensions"))
 	}
 	return d
-}
-
-// repository is the nearest directory at or above dir that holds .git, or "".
-func repository(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
-	}
 }
 
 // Discover lists the extensions in running order: installed packages, then the
