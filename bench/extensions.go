@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,41 @@ func (b *bed) pythonEvents() error {
 			return err
 		}
 		fmt.Printf("python   %s: %.1f µs\n", m.name, float64(d)/1e3)
+	}
+	return b.listened()
+}
+
+// listened compares streams that an extension listens to with streams that it does
+// not listen to.
+func (b *bed) listened() error {
+	var sides []program
+	for _, event := range []string{"stream_chunk", "error"} {
+		home := filepath.Join(b.dir, "home-"+event)
+		if err := os.CopyFS(home, os.DirFS(filepath.Join(b.dir, "home"))); err != nil {
+			return err
+		}
+		dir := filepath.Join(home, "extensions")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		text := "def register(api):\n    @api.on('" + event + "')\n    def f(event, ctx): pass\n"
+		if err := os.WriteFile(filepath.Join(dir, "listener.py"), []byte(text), 0o644); err != nil {
+			return err
+		}
+		p := b.aura("run", "hi")
+		p.args[slices.Index(p.args, filepath.Join(b.dir, "home"))] = home
+		sides = append(sides, p)
+	}
+	for _, s := range []struct {
+		name  string
+		reply func(*answer, int)
+	}{{"2000 deltas, 10 per ms", pace(2000, 10, "word ")}, {"20000 deltas at once", say(20_000, "word ")}} {
+		b.server.play(s.reply)
+		x, y, err := b.compare(min(b.runs, 7), sides[0], sides[1])
+		if err != nil {
+			return err
+		}
+		report("python", s.name+" with a listener", "one that listens to something else", x, y)
 	}
 	return nil
 }

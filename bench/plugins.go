@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -163,7 +162,7 @@ func fourKilobytes() *sdk.BeforeChatContext {
 // pluginConversation compares a chain of tool calls with ten plugins and without.
 func (b *bed) pluginConversation() error {
 	const turns = 200
-	b.server.play(func(w io.Writer, turn int) { callTools(turns)(w, (turn-1)%turns+1) }) // Again for each run.
+	b.server.play(func(w *answer, turn int) { callTools(turns)(w, (turn-1)%turns+1) }) // Again for each run.
 	without := b.aura("--max-steps", strconv.Itoa(turns+1), "run", "read the note")
 	for i, c := range []struct{ engine, hooks, source string }{
 		{"yaegi", "one hook", trivial}, {"yaegi", "three hooks", trivial + busy}, {"native", "one hook", trivial}, {"native", "three hooks", trivial + busy},

@@ -16,7 +16,7 @@ type server struct {
 	*httptest.Server
 
 	mu    sync.Mutex
-	reply func(w io.Writer, turn int) // Writes the events of one answer.
+	reply func(w *answer, turn int) // Writes the events of one answer.
 	turns []turn
 	ended time.Time // When the latest answer was complete.
 }
@@ -34,7 +34,7 @@ func newServer() *server {
 }
 
 // play sets the answers for the next run.
-func (s *server) play(reply func(io.Writer, int)) {
+func (s *server) play(reply func(*answer, int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reply, s.turns, s.ended = reply, nil, time.Time{}
@@ -64,7 +64,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 
 	w.Header().Set("Content-Type", "text/event-stream")
-	out := bufio.NewWriterSize(w, 1<<16)
+	out := &answer{bufio.NewWriterSize(w, 1<<16), http.NewResponseController(w)}
 	reply(out, number)
 	fmt.Fprint(out, "data: [DONE]\n\n")
 	_ = out.Flush()
@@ -73,19 +73,49 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 }
 
-// say answers with text in pieces.
-func say(pieces int, piece string) func(io.Writer, int) {
-	return func(w io.Writer, _ int) {
-		for range pieces {
-			fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", piece)
+// answer is an answer on its way.
+type answer struct {
+	*bufio.Writer
+	control *http.ResponseController
+}
+
+// push sends what has been written so far.
+func (a *answer) push() {
+	_ = a.Flush()
+	_ = a.control.Flush()
+}
+
+// pace answers with text in pieces, a number of them every millisecond.
+func pace(pieces, each int, piece string) func(*answer, int) {
+	return func(w *answer, turn int) {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for sent := 0; sent < pieces; sent += each {
+			delta(w, each, piece)
+			w.push()
+			<-tick.C
 		}
 		finish(w, "stop")
 	}
 }
 
+// say answers with text in pieces.
+func say(pieces int, piece string) func(*answer, int) {
+	return func(w *answer, _ int) {
+		delta(w, pieces, piece)
+		finish(w, "stop")
+	}
+}
+
+func delta(w io.Writer, pieces int, piece string) {
+	for range pieces {
+		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", piece)
+	}
+}
+
 // callTools answers with a tool call until the given turn, then with text.
-func callTools(last int) func(io.Writer, int) {
-	return func(w io.Writer, turn int) {
+func callTools(last int) func(*answer, int) {
+	return func(w *answer, turn int) {
 		if turn >= last {
 			say(1, "finished")(w, turn)
 			return

@@ -24,7 +24,7 @@ const module = "github.com/idelchi/aura"
 // layers only. A name ending in /* stands for every package below it that has no
 // line of its own. ARCHITECTURE.md explains the layers.
 var layers = [][]string{
-	{"sdk", "sdk/version", "internal/spelling"},
+	{"sdk", "sdk/version", "internal/spelling", "internal/procgroup", "internal/jsontext"},
 	{"internal/message", "internal/condition", "internal/sh", "internal/todo", "internal/markdown", "internal/plugin/native/pipe"},
 	{"internal/tool", "internal/provider", "internal/session"},
 	{"internal/config", "internal/lifecycle", "internal/tools", "internal/provider/wire", "internal/plugin/symbols", "internal/plugin/native"},

@@ -58,6 +58,7 @@ func Main(args []string, in, out, errOut *os.File) (code int) {
 			code = exitError
 		}
 	}()
+	raiseHeap()
 	e := &env{in: in, out: out, err: errOut}
 	root := newRoot(e)
 	root.Use = programName(args)

@@ -120,7 +120,7 @@ func (p *Pipeline) SwitchOff(s Source) {
 func (p *Pipeline) Off(s Source) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.off[s.key()]
+	return len(p.off) > 0 && p.off[s.key()] // Nearly always none: no need to make a key.
 }
 
 // Records returns the latest trace records, oldest first.

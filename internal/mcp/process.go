@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
 // How long a server gets to leave by itself: after its input was closed, after it
@@ -49,7 +51,7 @@ func startProcess(name string, args, env []string, dir string, log *slog.Logger)
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.Dir = env, dir
-	ownGroup(cmd)
+	procgroup.Lead(cmd)
 	var files []*os.File
 	pipe := func() (r, w *os.File) {
 		if err != nil {
@@ -146,7 +148,7 @@ func (p *process) await(errs *os.File, drained <-chan struct{}) {
 	case <-drained: // Its last words are known.
 	case <-time.After(50 * time.Millisecond):
 	}
-	kill(p.cmd.Process.Pid)
+	_ = procgroup.Kill(p.cmd.Process)
 	p.mu.Lock()
 	p.err = err
 	p.mu.Unlock()
@@ -195,9 +197,9 @@ func (p *process) Close() error {
 	p.once.Do(func() {
 		_ = p.in.Close()
 		if !p.within(leaveTime) {
-			terminate(p.cmd.Process.Pid)
+			_ = procgroup.Terminate(p.cmd.Process)
 			if !p.within(termTime) {
-				kill(p.cmd.Process.Pid)
+				_ = procgroup.Kill(p.cmd.Process)
 				p.within(killTime)
 			}
 		}

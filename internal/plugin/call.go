@@ -123,6 +123,9 @@ func (p *plugin) settle(call *pipe.Pending, patience time.Duration, shared bool)
 
 // enter waits for the turn of a call. limited is ctx with the limit.
 func (p *plugin) enter(ctx, limited context.Context, limit time.Duration, shared bool) error {
+	if err := p.usable(); err != nil { // The call that made it so may hold the gate for ever.
+		return err
+	}
 	if err := p.gate.enter(limited, shared); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -39,7 +39,11 @@ type control struct {
 	gate  gate
 	work  sync.Once
 	jobs  chan *job
-	spare atomic.Pointer[job]    // One that has ended.
+	spare atomic.Pointer[job] // One that has ended.
+
+	watch   *time.Timer            // Who looks after a call in place; belongs to who has the gate.
+	watched atomic.Pointer[placed] // The call.
+
 	off   atomic.Pointer[string] // Why it may not be called any more.
 	dead  chan struct{}          // Closed when it is stopped.
 	end   sync.Once

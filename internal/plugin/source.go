@@ -45,6 +45,7 @@ type source struct {
 	texts  [][]byte
 
 	selects bool // Some file has a select statement.
+	waits   bool // It can wait, or take its time, where the interpreter cannot interrupt it.
 }
 
 // wayOut of what the interpreter cannot do.
@@ -121,6 +122,7 @@ func readSource(dir string, unsafe bool) (*source, error) {
 		s.std = append(s.std, name)
 	}
 	slices.Sort(s.std)
+	s.waits = s.waits || slices.ContainsFunc(s.std, func(name string) bool { return !slices.Contains(swift, name) })
 	return s, nil
 }
 
@@ -297,6 +299,7 @@ func (s *source) prepare(fset *token.FileSet, f *ast.File, text []byte) []byte {
 		case *ast.SelectStmt:
 			s.selects = true
 		}
+		s.waits = s.waits || waits(n)
 		return true
 	})
 	if len(edits) == 0 {

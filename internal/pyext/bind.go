@@ -73,29 +73,35 @@ func (hd *handler) concerns(ev *lifecycle.Event) bool {
 
 // call is the frame that calls the handler.
 func (hd *handler) call(ev *lifecycle.Event) (*call, error) {
-	fields, err := hd.fields(ev)
-	if err != nil {
-		return nil, err
-	}
 	c := &call{owner: hd.owner, op: "event", context: ev.Context(), timeout: hd.host.opts.Timeout}
-	c.fields = append(strconv.AppendInt([]byte(`"handler":`), int64(hd.index), 10), `,"event":`...)
-	c.fields = append(c.fields, fields...)
 	if d, ok := ev.Data.(*sdk.TransformContext); ok {
 		c.messages = d.Messages
 	}
-	return c, nil
+	fields := hd.event.fields(hd.host, ev.Data)
+	c.fields = make([]byte, 0, 256+sizeHint(fields))
+	c.fields = append(strconv.AppendInt(append(c.fields, `"handler":`...), int64(hd.index), 10), `,"event":`...)
+	var err error
+	c.fields, err = hd.appendFields(c.fields, fields)
+	return c, err
 }
 
-func (hd *handler) fields(ev *lifecycle.Event) ([]byte, error) {
-	fields := hd.event.fields(hd.host, ev.Data)
+// sizeHint is about how long the fields of an event are, where that matters.
+func sizeHint(fields any) int {
 	if a, ok := fields.(appender); ok {
-		return a.appendJSON(nil), nil
+		return a.size()
+	}
+	return 0
+}
+
+func (hd *handler) appendFields(b []byte, fields any) ([]byte, error) {
+	if a, ok := fields.(appender); ok {
+		return a.appendJSON(b), nil
 	}
 	data, err := marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", hd.event.name, err)
 	}
-	return data, nil
+	return append(b, data...), nil
 }
 
 // Handle calls the Python function.
@@ -155,12 +161,15 @@ func (hd *handler) stream(ctx context.Context, ev *lifecycle.Event) error {
 	if err != nil || !hd.host.inService(hd.owner) {
 		return err
 	}
-	fields, err := hd.fields(ev)
+	fields := hd.event.fields(hd.host, ev.Data)
+	item := append(make([]byte, 0, 96+sizeHint(fields)), '[')
+	item = append(strconv.AppendInt(item, int64(hd.owner), 10), ',')
+	item = append(strconv.AppendInt(item, int64(hd.index), 10), ',')
+	item, err = hd.appendFields(item, fields)
 	if err != nil {
 		return err
 	}
-	item := fmt.Appendf(nil, "[%d,%d,%s]", hd.owner, hd.index, fields)
-	if !p.stream(item, ev.Context()) {
+	if !p.stream(append(item, ']'), ev.Context()) {
 		return nil
 	}
 	// Python cannot keep up: wait until it has taken what there is.

@@ -116,16 +116,22 @@ func (p *process) post(pd *pending, c *call) error {
 	if !p.enqueue(pd) {
 		return errLost
 	}
-	frame := append(make([]byte, 0, len(c.fields)+512), `{"op":"`...)
-	frame = append(append(frame, c.op...), `","id":`...)
+	frame := append(append(append(p.buffer[:0], `{"op":"`...), c.op...), `","id":`...)
 	frame = append(strconv.AppendInt(frame, pd.id, 10), `,"owner":`...)
 	frame = append(strconv.AppendInt(frame, int64(c.owner), 10), ',')
 	frame = append(frame, c.fields...)
 	frame = p.appendFacts(frame, c.context)
+	frame = append(frame, "}\n"...)
+	if len(frame) <= maxBuffer {
+		p.buffer = frame
+	}
 	// An error means that the process is gone: the reader reports it.
-	_, _ = p.in.Write(append(frame, "}\n"...))
+	_, _ = p.in.Write(frame)
 	return nil
 }
+
+// maxBuffer is the largest frame whose memory is used again.
+const maxBuffer = 64 << 10
 
 // enqueue gives a call a number and starts its clock. False: the process is dead.
 func (p *process) enqueue(pd *pending) bool {

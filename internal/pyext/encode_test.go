@@ -17,7 +17,7 @@ func FuzzEncode(f *testing.F) {
 		}
 		args := map[string]any{key: text, "deep": map[string]any{text: []any{name, number, nil, true}, "": key}}
 		for _, e := range []appender{
-			callEvent{name, key, args, text}, resultEvent{text, name, key, args, true, key, number}, callEvent{Arguments: map[string]any{}},
+			callEvent{name, key, args, text}, resultEvent{text, name, key, args, true, key, number}, callEvent{Arguments: map[string]any{}}, chunkEvent{text, key, true},
 		} {
 			want, err := marshal(e)
 			if err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
 // Grace periods.
@@ -24,15 +26,15 @@ const (
 type process struct {
 	host   *Host
 	cmd    *exec.Cmd
-	pid    int
 	in     *os.File // To Python.
 	out    *os.File // From Python.
 	marker *os.File // Who is running; nil where there is none.
 	output tail     // What was printed last.
 	gone   chan struct{}
 
-	write sync.Mutex // Keeps frames whole and in the order of the queue.
-	facts facts      // As sent last; guarded by write.
+	write  sync.Mutex // Keeps frames whole and in the order of the queue.
+	facts  facts      // As sent last; guarded by write.
+	buffer []byte     // Of the frame before; guarded by write.
 
 	mu      sync.Mutex
 	calls   map[int64]*pending
@@ -179,7 +181,7 @@ func (p *process) read() {
 	exited := make(chan error, 1)
 	p.host.wg.Go(func() {
 		state := p.cmd.Wait()
-		killGroup(p.pid) // What it started does not outlive it.
+		_ = procgroup.Kill(p.cmd.Process) // What it started does not outlive it.
 		_ = p.out.SetReadDeadline(time.Now().Add(exitGrace))
 		exited <- state
 	})
@@ -189,7 +191,7 @@ func (p *process) read() {
 		p.kill(death{culprit: last, why: "it wrote to the wire: " + err.Error()})
 	}
 	// No more answers can come: whatever it still does is of no use.
-	timer := time.AfterFunc(exitGrace, func() { killGroup(p.pid) })
+	timer := time.AfterFunc(exitGrace, func() { _ = procgroup.Kill(p.cmd.Process) })
 	state := <-exited
 	timer.Stop()
 	_ = p.in.Close()
@@ -409,7 +411,7 @@ func (p *process) kill(d death) {
 		p.death = d
 	}
 	p.mu.Unlock()
-	killGroup(p.pid)
+	_ = procgroup.Kill(p.cmd.Process)
 }
 
 // settle finds out why the process ended. It reports whether it had been ready.
@@ -468,7 +470,7 @@ func (p *process) shutdown() {
 	}
 	p.mu.Unlock()
 	_ = p.in.Close()
-	timer := time.AfterFunc(exitGrace, func() { killGroup(p.pid) })
+	timer := time.AfterFunc(exitGrace, func() { _ = procgroup.Kill(p.cmd.Process) })
 	defer timer.Stop()
 	p.wait()
 }

@@ -4,7 +4,8 @@ package pyext
 
 import (
 	"os"
-	"syscall"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
 // connect starts the process with its private pipes: 3 and 4 are the wire, 5 is the
@@ -42,18 +43,12 @@ func (p *process) connect() (printed *os.File, err error) {
 	p.in, p.out = in, out
 	p.cmd.Stdout, p.cmd.Stderr = childPrint, childPrint
 	p.cmd.ExtraFiles = []*os.File{childIn, childOut, p.marker}
-	// A session of its own: it cannot read from the terminal, Ctrl+C does not reach
-	// it, and everything it starts can be ended with it.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	procgroup.Lead(p.cmd)
 	if err = p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.pid = p.cmd.Process.Pid
 	for _, f := range []*os.File{childIn, childOut, childPrint} {
 		_ = f.Close()
 	}
 	return printed, nil
 }
-
-// killGroup ends a process and everything it started.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

@@ -1,6 +1,10 @@
 package pyext
 
-import "os"
+import (
+	"os"
+
+	"github.com/idelchi/aura/internal/procgroup"
+)
 
 // connect starts the process. Windows hands on no further files: the wire is
 // standard input and output, and there is no marker.
@@ -19,6 +23,7 @@ func (p *process) connect() (printed *os.File, err error) {
 	}
 	p.in, p.out = in, out
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, childPrint
+	procgroup.Lead(p.cmd)
 	err = p.cmd.Start()
 	for _, f := range []*os.File{childIn, childOut, childPrint} {
 		_ = f.Close()
@@ -26,14 +31,5 @@ func (p *process) connect() (printed *os.File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.pid = p.cmd.Process.Pid
 	return printed, nil
-}
-
-// killGroup ends a process.
-func killGroup(pid int) {
-	if proc, err := os.FindProcess(pid); err == nil {
-		_ = proc.Kill()
-		_ = proc.Release()
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/internal/procgroup"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -168,7 +169,7 @@ func (w *Worker) start() (*child, int, error) {
 	cmd.Env = append(w.opts.Env, rulesVariable+"="+string(rules))
 	cmd.Dir = w.opts.Dir
 	cmd.Stderr = &logWriter{w.opts.Logger}
-	ownGroup(cmd)
+	procgroup.Lead(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, 0, err
@@ -188,7 +189,7 @@ func (w *Worker) start() (*child, int, error) {
 
 // drop kills a child and everything it started.
 func (w *Worker) drop(c *child) {
-	killGroup(c.cmd)
+	_ = procgroup.Kill(c.cmd.Process)
 	<-c.done
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -212,7 +213,7 @@ func (w *Worker) Close() {
 	select {
 	case <-c.done:
 	case <-timer.C:
-		killGroup(c.cmd)
+		_ = procgroup.Kill(c.cmd.Process)
 		<-c.done
 	}
 }
@@ -248,7 +249,7 @@ func (c *child) read(out io.Reader) {
 			p.output(r.Output)
 		}
 	}
-	killGroup(c.cmd)
+	_ = procgroup.Kill(c.cmd.Process)
 	_ = c.cmd.Wait()
 }
 

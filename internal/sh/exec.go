@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -12,15 +13,17 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
 // jobs is the external commands of one run.
 type jobs struct {
 	mu      sync.Mutex
-	closed  bool           // Nothing may start any more.
-	signal  signal         // What was sent to all groups last; newcomers get it too.
-	running map[int]string // Process groups whose leader has not been waited for, with the mark of their job.
-	left    []int          // Groups that outlived their leader.
+	closed  bool                   // Nothing may start any more.
+	end     func(*os.Process)      // What was done to all groups last; newcomers get it too.
+	running map[*os.Process]string // Leaders of groups that have not been waited for, with the mark of their job.
+	left    []*os.Process          // Leaders that their group outlived.
 
 	marks int               // Background jobs so far.
 	names map[string]string // Marks by the names that $! gave.
@@ -50,7 +53,7 @@ func (j *jobs) exec(ctx context.Context, args []string) error {
 		cmd.Dir = hc.Dir
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = hc.Stdin, hc.Stdout, hc.Stderr
 		cmd.WaitDelay = drain
-		ownGroup(cmd)
+		procgroup.Lead(cmd)
 		return cmd
 	}
 	mark := hc.Env.Get(jobMark).String()
@@ -78,7 +81,7 @@ func (j *jobs) exec(ctx context.Context, args []string) error {
 		return &commandError{status: 126}
 	}
 	err = cmd.Wait()
-	j.finished(cmd.Process.Pid)
+	j.finished(cmd.Process)
 	return status(ctx, err)
 }
 
@@ -137,31 +140,32 @@ func (j *jobs) start(cmd *exec.Cmd, mark string) error {
 		return err
 	}
 	if j.running == nil {
-		j.running = make(map[int]string)
+		j.running = make(map[*os.Process]string)
 	}
-	j.running[cmd.Process.Pid] = mark
-	if j.signal != 0 {
-		signalGroup(cmd.Process.Pid, j.signal)
+	j.running[cmd.Process] = mark
+	if j.end != nil {
+		j.end(cmd.Process)
 	}
 	return nil
 }
 
 // finished notes that the leader of a group was waited for.
-func (j *jobs) finished(pid int) {
+func (j *jobs) finished(leader *os.Process) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	delete(j.running, pid)
-	if groupAlive(pid) {
-		j.left = append(j.left, pid)
+	delete(j.running, leader)
+	if procgroup.Alive(leader) {
+		j.left = append(j.left, leader)
 	}
 }
 
-// stop sends a signal to every group of the run, and to those that start later.
-func (j *jobs) stop(s signal) {
+// stop ends every group of the run, and those that start later: end is terminate or
+// kill.
+func (j *jobs) stop(end func(*os.Process)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.signal = s
-	j.each(func(pid int) { signalGroup(pid, s) })
+	j.end = end
+	j.each(end)
 }
 
 // close ends the run: nothing starts any more, and what is left is ended.
@@ -170,7 +174,7 @@ func (j *jobs) close() {
 	j.closed = true
 	alive := j.alive()
 	if alive {
-		j.each(func(pid int) { signalGroup(pid, sigTerm) })
+		j.each(terminate)
 	}
 	j.mu.Unlock()
 	if !alive {
@@ -185,21 +189,21 @@ func (j *jobs) close() {
 			return
 		}
 	}
-	j.stop(sigKill)
+	j.stop(kill)
 }
 
 func (j *jobs) alive() bool {
 	alive := false
-	j.each(func(pid int) { alive = alive || groupAlive(pid) })
+	j.each(func(leader *os.Process) { alive = alive || procgroup.Alive(leader) })
 	return alive
 }
 
-func (j *jobs) each(f func(pid int)) {
-	for pid := range j.running {
-		f(pid)
+func (j *jobs) each(f func(leader *os.Process)) {
+	for leader := range j.running {
+		f(leader)
 	}
-	for _, pid := range j.left {
-		f(pid)
+	for _, leader := range j.left {
+		f(leader)
 	}
 }
 

@@ -114,9 +114,9 @@ func (j *jobs) processes(ctx context.Context, name string) []string {
 		var pids []string
 		j.mu.Lock()
 		mark, known := j.names[name]
-		for pid, m := range j.running {
+		for leader, m := range j.running {
 			if known && m == mark {
-				pids = append(pids, strconv.Itoa(pid))
+				pids = append(pids, strconv.Itoa(leader.Pid))
 			}
 		}
 		j.mu.Unlock()

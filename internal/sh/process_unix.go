@@ -4,31 +4,15 @@ package sh
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"syscall"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
-type signal = syscall.Signal
-
-const (
-	sigTerm = syscall.SIGTERM
-	sigKill = syscall.SIGKILL
-)
-
-// ownGroup makes the command the leader of a new session: its descendants can
-// be signalled together, and none can read from or write to the terminal, where
-// a question for a password would otherwise wait for ever.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
-
-// signalGroup signals the group that pid led. The number stays reserved for
-// as long as the group has members.
-func signalGroup(pid int, s signal) { _ = syscall.Kill(-pid, s) }
-
-// groupAlive reports whether the group that pid led has members left.
-func groupAlive(pid int) bool {
-	err := syscall.Kill(-pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
-}
+func terminate(leader *os.Process) { _ = procgroup.Terminate(leader) }
+func kill(leader *os.Process)      { _ = procgroup.Kill(leader) }
 
 // killedBy returns the signal that ended a command, 0 if none did.
 func killedBy(e *exec.ExitError) (int, string) {

@@ -5,28 +5,12 @@ import (
 	"os/exec"
 )
 
-// Windows has no process groups that can be signalled from outside, and no
-// gentle signal: commands are killed at once, and what they started themselves
-// lives on, though it cannot delay the script. A job object would reach it.
-type signal int
-
-const (
-	sigTerm signal = 1
-	sigKill signal = 2
-)
-
-func ownGroup(*exec.Cmd) {}
-
-func signalGroup(pid int, _ signal) {
-	if p, err := os.FindProcess(pid); err == nil {
-		_ = p.Kill()
-		_ = p.Release()
-	}
-}
-
-// groupAlive is false: a process that was waited for leaves no trace here, and
-// numbers are reused quickly.
-func groupAlive(int) bool { return false }
+// Windows has no gentle signal: commands are killed at once, and what they started
+// themselves lives on, though it cannot delay the script. procgroup.Kill would reach it,
+// but runs a program for each command, and here many are killed under a lock, in
+// time. A job object would do.
+func kill(leader *os.Process)      { _ = leader.Kill() }
+func terminate(leader *os.Process) { kill(leader) }
 
 func killedBy(*exec.ExitError) (int, string) { return 0, "" }
 

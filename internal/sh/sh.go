@@ -166,7 +166,7 @@ func interpret(ctx context.Context, runner *interp.Runner, file *syntax.File, jo
 	case <-ctx.Done():
 	}
 
-	jobs.stop(sigTerm)
+	jobs.stop(terminate)
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -174,7 +174,7 @@ func interpret(ctx context.Context, runner *interp.Runner, file *syntax.File, jo
 		return err
 	case <-timer.C:
 	}
-	jobs.stop(sigKill)
+	jobs.stop(kill)
 	timer.Reset(drain + abandon)
 	select {
 	case err := <-done:

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
 func run(t *testing.T, c Command) Result {
@@ -230,7 +232,8 @@ func alive(pid int) bool {
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		return !strings.HasPrefix(rest, "Z")
 	}
-	return groupAlive(pid)
+	p, err := os.FindProcess(pid)
+	return err == nil && procgroup.Alive(p)
 }
 
 // gone waits until the processes named in files of dir no longer exist.
@@ -311,7 +314,9 @@ func TestDaemon(t *testing.T) {
 	if err != nil || !alive(pid) {
 		t.Errorf("the daemon %q is gone", data)
 	}
-	signalGroup(pid, sigKill)
+	if p, err := os.FindProcess(pid); err == nil {
+		kill(p)
+	}
 	gone(t, dir, 1)
 }
 

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
 // Bounds on what is kept of a program's output.
@@ -74,8 +76,8 @@ func (m *Manager) run(ctx context.Context, p program) ([]byte, error) {
 	if p.live && m.o.Live {
 		cmd.Stderr = io.MultiWriter(tail, m.o.Progress)
 	}
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	procgroup.Lead(cmd)
+	cmd.Cancel = func() error { return procgroup.Kill(cmd.Process) }
 	cmd.WaitDelay = 5 * time.Second // A grandchild may hold the pipes open.
 	err = cmd.Run()
 	if ctx.Err() != nil {

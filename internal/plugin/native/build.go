@@ -21,6 +21,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
+	"github.com/idelchi/aura/internal/procgroup"
 	"github.com/idelchi/aura/sdk"
 	"github.com/idelchi/aura/sdk/version"
 )
@@ -287,7 +288,7 @@ func (s *stager) run(ctx context.Context, tools toolchain, args ...string) ([]by
 		"CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "PWD="+s.dir)
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	cmd.Cancel = func() error { return procgroup.Kill(cmd.Process) }
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/plugin/native/pipe"
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
 // StartOptions say how to run a plugin.
@@ -120,7 +121,7 @@ func (p *Process) watch(copied <-chan struct{}) {
 	case <-copied:
 	case <-time.After(200 * time.Millisecond):
 	}
-	_ = killGroup(p.cmd.Process)
+	_ = procgroup.Kill(p.cmd.Process)
 	p.release()
 	<-copied
 	close(p.exited)
@@ -154,7 +155,7 @@ func (p *Process) Wait() (heard bool, err error) { return p.client.Heard(), p.Er
 
 // Kill ends the process with everything it has started and waits for it.
 func (p *Process) Kill() {
-	p.once.Do(func() { _ = killGroup(p.cmd.Process) })
+	p.once.Do(func() { _ = procgroup.Kill(p.cmd.Process) })
 	<-p.exited
 }
 

@@ -3,23 +3,13 @@
 package native
 
 import (
-	"errors"
 	"os"
 	"os/exec"
-	"syscall"
+
+	"github.com/idelchi/aura/internal/procgroup"
 )
 
-// ownGroup lets the program and all it starts be killed together, and keeps it away
-// from the terminal.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
-
-func killGroup(p *os.Process) error {
-	if err := syscall.Kill(-p.Pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
-		return os.ErrProcessDone
-	} else {
-		return err
-	}
-}
+func ownGroup(cmd *exec.Cmd) { procgroup.Lead(cmd) }
 
 // leave hands files to the program and returns their numbers there.
 func leave(cmd *exec.Cmd, files ...*os.File) (numbers []uint64) {

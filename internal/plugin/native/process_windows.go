@@ -3,20 +3,13 @@ package native
 import (
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 )
 
+// ownGroup keeps the program away from the console: Ctrl+C does not reach it, and it
+// opens no window.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
-}
-
-// killGroup kills a program with all it started.
-func killGroup(p *os.Process) error {
-	if err := exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(p.Pid)).Run(); err == nil {
-		return nil
-	}
-	return p.Kill()
 }
 
 // leave hands files to the program and returns their numbers there.

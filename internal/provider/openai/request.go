@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
@@ -20,12 +21,12 @@ const maxCallID = 40
 func (c *Client) encodeChat(req *provider.Request) []byte {
 	b := make([]byte, 0, estimate(req))
 	b = append(b, `{"model":`...)
-	b = provider.AppendString(b, req.Model)
+	b = jsontext.AppendString(b, req.Model)
 	b = append(b, `,"stream":true,"stream_options":{"include_usage":true},"messages":[`...)
 	first := len(b)
 	if req.System != "" {
 		b = append(b, `{"role":"system","content":`...)
-		b = provider.AppendString(b, req.System)
+		b = jsontext.AppendString(b, req.System)
 		b = append(b, '}')
 	}
 	// Reasoning is handed back within the turn that goes on.
@@ -57,7 +58,7 @@ func (c *Client) encodeChat(req *provider.Request) []byte {
 	}
 	if effort := c.effort(req); effort != "" {
 		b = append(b, `,"reasoning_effort":`...)
-		b = provider.AppendString(b, effort)
+		b = jsontext.AppendString(b, effort)
 	} else if req.Think == "off" && c.selfRun && mayThink(req.Model) {
 		// What llama.cpp, vLLM and SGLang understand.
 		b = append(b, `,"chat_template_kwargs":{"enable_thinking":false}`...)
@@ -69,11 +70,11 @@ func (c *Client) encodeChat(req *provider.Request) []byte {
 // appendMessage writes one message. Current says that the turn it belongs to goes on.
 func (c *Client) appendMessage(b []byte, m *message.Message, current bool) []byte {
 	b = append(b, `{"role":`...)
-	b = provider.AppendString(b, m.Role)
+	b = jsontext.AppendString(b, m.Role)
 	switch {
 	case m.Role == message.Tool:
 		b = append(b, `,"tool_call_id":`...)
-		b = provider.AppendString(b, callID(m.ToolCallID))
+		b = jsontext.AppendString(b, callID(m.ToolCallID))
 	case m.Role == message.Assistant && len(m.ToolCalls) > 0:
 		b = append(b, `,"tool_calls":[`...)
 		for i := range m.ToolCalls {
@@ -82,9 +83,9 @@ func (c *Client) appendMessage(b []byte, m *message.Message, current bool) []byt
 			}
 			call := &m.ToolCalls[i]
 			b = append(b, `{"id":`...)
-			b = provider.AppendString(b, callID(call.ID))
+			b = jsontext.AppendString(b, callID(call.ID))
 			b = append(b, `,"type":"function","function":{"name":`...)
-			b = provider.AppendString(b, call.Name)
+			b = jsontext.AppendString(b, call.Name)
 			b = append(b, `,"arguments":`...)
 			b = appendArguments(b, call.Arguments)
 			b = append(b, '}', '}')
@@ -92,7 +93,7 @@ func (c *Client) appendMessage(b []byte, m *message.Message, current bool) []byt
 		b = append(b, ']')
 		if current && m.Thinking != "" && !c.official && wantsReasoning(m) {
 			b = append(b, `,"reasoning_content":`...)
-			b = provider.AppendString(b, m.Thinking)
+			b = jsontext.AppendString(b, m.Thinking)
 		}
 		if m.Content == "" {
 			return append(b, `,"content":null}`...)
@@ -101,12 +102,12 @@ func (c *Client) appendMessage(b []byte, m *message.Message, current bool) []byt
 		b = append(b, `,"content":[`...)
 		if m.Content != "" {
 			b = append(b, `{"type":"text","text":`...)
-			b = append(provider.AppendString(b, m.Content), '}', ',')
+			b = append(jsontext.AppendString(b, m.Content), '}', ',')
 		}
 		return append(appendImages(b, m.Images), ']', '}')
 	}
 	b = append(b, `,"content":`...)
-	return append(provider.AppendString(b, m.Content), '}')
+	return append(jsontext.AppendString(b, m.Content), '}')
 }
 
 // wantsReasoning reports whether the server that wrote m sent its reasoning in the
@@ -161,7 +162,7 @@ func appendToolImages(b []byte, messages []message.Message) []byte {
 		}
 		comma = true
 		b = append(b, `{"type":"text","text":`...)
-		b = provider.AppendString(b, "Image from the result of tool "+m.ToolName+":")
+		b = jsontext.AppendString(b, "Image from the result of tool "+m.ToolName+":")
 		b = appendImages(append(b, '}', ','), m.Images)
 	}
 	return append(b, ']', '}')
@@ -179,7 +180,7 @@ func appendImages(b []byte, images []message.Image) []byte {
 }
 
 func appendDataURL(b []byte, image *message.Image) []byte {
-	b = provider.AppendString(b, "data:"+image.MediaType+";base64,")
+	b = jsontext.AppendString(b, "data:"+image.MediaType+";base64,")
 	b = base64.StdEncoding.AppendEncode(b[:len(b)-1], image.Data)
 	return append(b, '"')
 }
@@ -190,16 +191,16 @@ func appendArguments(b []byte, args map[string]any) []byte {
 		return append(b, `"{}"`...)
 	}
 	var small [256]byte
-	inner := provider.AppendObject(small[:0], args)
-	return provider.AppendString(b, string(inner))
+	inner := jsontext.AppendObject(small[:0], args)
+	return jsontext.AppendString(b, string(inner))
 }
 
 // appendTool writes the fields of a tool.
 func appendTool(b []byte, tool *provider.Tool) []byte {
 	b = append(b, `"name":`...)
-	b = provider.AppendString(b, tool.Name)
+	b = jsontext.AppendString(b, tool.Name)
 	b = append(b, `,"description":`...)
-	b = provider.AppendString(b, tool.Description)
+	b = jsontext.AppendString(b, tool.Description)
 	b = append(b, `,"parameters":`...)
 	schema := bytes.TrimSpace(tool.Parameters)
 	// One broken schema must not cost the whole request.
@@ -231,7 +232,7 @@ func (c *Client) appendGeneration(b []byte, g *provider.Generation) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = provider.AppendString(b, s)
+			b = jsontext.AppendString(b, s)
 		}
 		b = append(b, ']')
 	}
@@ -243,8 +244,8 @@ func appendNumber(b []byte, key string, v *float64) []byte {
 		return b
 	}
 	b = append(b, ',')
-	b = append(provider.AppendString(b, key), ':')
-	return provider.AppendValue(b, *v)
+	b = append(jsontext.AppendString(b, key), ':')
+	return jsontext.AppendValue(b, *v)
 }
 
 func appendInt(b []byte, key string, v *int) []byte {
@@ -252,7 +253,7 @@ func appendInt(b []byte, key string, v *int) []byte {
 		return b
 	}
 	b = append(b, ',')
-	b = append(provider.AppendString(b, key), ':')
+	b = append(jsontext.AppendString(b, key), ':')
 	return strconv.AppendInt(b, int64(*v), 10)
 }
 

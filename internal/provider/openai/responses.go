@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
@@ -14,11 +15,11 @@ import (
 func (c *Client) encodeResponses(req *provider.Request) []byte {
 	b := make([]byte, 0, estimate(req))
 	b = append(b, `{"model":`...)
-	b = provider.AppendString(b, req.Model)
+	b = jsontext.AppendString(b, req.Model)
 	b = append(b, `,"stream":true,"store":false`...)
 	if req.System != "" {
 		b = append(b, `,"instructions":`...)
-		b = provider.AppendString(b, req.System)
+		b = jsontext.AppendString(b, req.System)
 	}
 	b = append(b, `,"input":[`...)
 	first := len(b)
@@ -62,7 +63,7 @@ func (c *Client) appendReasoning(b []byte, req *provider.Request) []byte {
 		return b
 	}
 	b = append(b, `,"reasoning":{"effort":`...)
-	b = provider.AppendString(b, effort)
+	b = jsontext.AppendString(b, effort)
 	if effort != "none" {
 		b = append(b, `,"summary":"auto"`...)
 	}
@@ -80,29 +81,29 @@ func appendItems(b []byte, m *message.Message, first int) []byte {
 	switch {
 	case m.Role == message.Tool:
 		item(`{"type":"function_call_output","call_id":`)
-		b = provider.AppendString(b, callID(m.ToolCallID))
+		b = jsontext.AppendString(b, callID(m.ToolCallID))
 		b = append(b, `,"output":`...)
 		return append(appendInput(b, m), '}')
 	case m.Role == message.Assistant:
 		if m.Content != "" {
 			b = appendThoughts(b, m, "", first)
 			item(`{"role":"assistant","content":`)
-			b = append(provider.AppendString(b, m.Content), '}')
+			b = append(jsontext.AppendString(b, m.Content), '}')
 		}
 		for i := range m.ToolCalls {
 			call := &m.ToolCalls[i]
 			b = appendThoughts(b, m, call.ID, first)
 			item(`{"type":"function_call","call_id":`)
-			b = provider.AppendString(b, callID(call.ID))
+			b = jsontext.AppendString(b, callID(call.ID))
 			b = append(b, `,"name":`...)
-			b = provider.AppendString(b, call.Name)
+			b = jsontext.AppendString(b, call.Name)
 			b = append(b, `,"arguments":`...)
 			b = append(appendArguments(b, call.Arguments), '}')
 		}
 		return b
 	}
 	item(`{"role":`)
-	b = provider.AppendString(b, m.Role)
+	b = jsontext.AppendString(b, m.Role)
 	b = append(b, `,"content":`...)
 	return append(appendInput(b, m), '}')
 }
@@ -110,12 +111,12 @@ func appendItems(b []byte, m *message.Message, first int) []byte {
 // appendInput writes text, and a list of parts if there are images.
 func appendInput(b []byte, m *message.Message) []byte {
 	if len(m.Images) == 0 {
-		return provider.AppendString(b, m.Content)
+		return jsontext.AppendString(b, m.Content)
 	}
 	b = append(b, '[')
 	if m.Content != "" {
 		b = append(b, `{"type":"input_text","text":`...)
-		b = append(provider.AppendString(b, m.Content), '}', ',')
+		b = append(jsontext.AppendString(b, m.Content), '}', ',')
 	}
 	for i := range m.Images {
 		if i > 0 {
@@ -139,14 +140,14 @@ func appendThoughts(b []byte, m *message.Message, callID string, first int) []by
 			b = append(b, ',')
 		}
 		b = append(b, `{"type":"reasoning","id":`...)
-		b = provider.AppendString(b, t.ID)
+		b = jsontext.AppendString(b, t.ID)
 		b = append(b, `,"summary":[`...)
 		if t.Text != "" {
 			b = append(b, `{"type":"summary_text","text":`...)
-			b = append(provider.AppendString(b, t.Text), '}')
+			b = append(jsontext.AppendString(b, t.Text), '}')
 		}
 		b = append(b, `],"encrypted_content":`...)
-		b = append(provider.AppendString(b, t.Signature), '}')
+		b = append(jsontext.AppendString(b, t.Signature), '}')
 	}
 	return b
 }

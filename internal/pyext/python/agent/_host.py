@@ -199,6 +199,7 @@ class Host:
         self.session = _session.Session(self)
         self.config = _session.Config(self)
         self.extensions = []
+        self.owners = {}  # The same by number.
         self.bus = {}
         self.tool_owner = {}
         self.command_owner = {}
@@ -316,7 +317,8 @@ class Host:
         sys.dont_write_bytecode = True  # No litter beside the extensions, and never a stale copy.
         for spec in frame["extensions"]:
             # Numbers are those of the other side: the marker must mean the same to both.
-            self.extensions.append(Extension(self, spec["index"], spec))
+            ext = self.owners[spec["index"]] = Extension(self, spec["index"], spec)
+            self.extensions.append(ext)
         for ext in self.extensions:
             self.wire.mark(ext.index)
             self.wire.send({"loading": ext.index})
@@ -437,7 +439,7 @@ class Host:
         if op == "chunks":
             self.chunks(frame)
             return
-        owner = self.owner(frame["owner"])
+        owner = self.owners[frame["owner"]]
         call = Call(frame["id"], owner, op, None)
         try:
             fn, args, kwargs, call.shape = self.prepare(op, frame, owner, call)
@@ -464,18 +466,12 @@ class Host:
         _, fn = owner.commands[frame["name"]]
         return fn, (frame["args"], context)[:takes(fn, 2)], {}, shape_command
 
-    def owner(self, index):
-        for ext in self.extensions:
-            if ext.index == index:
-                return ext
-        raise LookupError(f"no extension {index}")
-
     def invoke(self, call, fn, args, kwargs):
         self.current = call
         self.wire.mark(call.owner.index)
         try:
             value = fn(*args, **kwargs)
-            if hasattr(value, "__await__"):
+            if value is not None and hasattr(value, "__await__"):
                 self.await_value(call, value)
                 return
             self.finish(call, value)
@@ -559,7 +555,7 @@ class Host:
         """Pieces of a stream: many at a time, nobody waits for an answer to each."""
         kind = "stream_chunk"
         for index, handler, fields in frame["items"]:
-            owner = self.owner(index)
+            owner = self.owners[index]
             call = Call(0, owner, kind, None)
             _, fn, _, wanted = owner.handlers[handler]
             self.invoke(call, fn, (_session.Event(kind, fields), Context(self, owner, call))[:wanted], {})

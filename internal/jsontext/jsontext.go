@@ -1,4 +1,7 @@
-package provider
+// Package jsontext writes JSON by appending to a buffer: what goes to models and to
+// extensions is mostly long texts, which encoding/json copies several times. It reads
+// nothing, and leaves rare types to encoding/json.
+package jsontext
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package provider
+package jsontext
 
 import (
 	"encoding/json"

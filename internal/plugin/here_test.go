@@ -1,0 +1,113 @@
+package plugin_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plugin"
+	"github.com/idelchi/aura/sdk"
+)
+
+// endless are hooks that never end by themselves: those that run in the goroutine of
+// the caller, and those that cannot.
+var endless = []struct{ name, imports, body string }{
+	{"loop", "", "\tfor {\n\t}"},
+	{"loop after a recovered panic", "", "\tdefer func() {\n\t\trecover()\n\t\tfor {\n\t\t}\n\t}()\n\tpanic(1)"},
+	{"deferred loop", "", "\tdefer func() {\n\t\tfor {\n\t\t}\n\t}()\n\tfor {\n\t}"},
+	{"callback", "strings", "\tstrings.Map(func(r rune) rune {\n\t\tfor {\n\t\t}\n\t}, strings.Repeat(\"x\", 100000))"},
+	{"comparison", "sort", "\tlist := make([]int, 1000)\n\tsort.Slice(list, func(i, j int) bool {\n\t\tfor {\n\t\t}\n\t})"},
+	{"method", "fmt", "\t_ = fmt.Sprint(loop{}, loop{})"},
+	{"goroutine", "", "\tgo func() {\n\t\tfor {\n\t\t}\n\t}()\n\tfor {\n\t}"},
+	// These do end, but long after everybody has stopped waiting.
+	{"sleep", "time", "\ttime.Sleep(time.Second / 2)"},
+	{"channel", "time", "\t<-time.After(time.Second / 2)"},
+	{"select", "time", "\tselect {\n\tcase <-time.After(time.Second / 2):\n\t}"},
+	{"range", "time", "\tfor range time.Tick(time.Second / 2) {\n\t}"},
+}
+
+// Whatever a hook does in order not to end, its caller gets on, the plugin is named
+// and switched off, and the others go on.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	for _, tt := range endless {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, dir, "a", "timeout: 20ms", tt.imports, hook(lifecycle.BeforeChat, tt.body)+"type loop struct{}\n\nfunc (loop) String() string {\n\tfor {\n\t}\n}\n")
+			write(t, dir, "b", "", "", speak(`"still here"`))
+			s := load(t, plugin.Options{Dirs: []string{dir}})
+			p := lifecycle.New(lifecycle.Options{})
+			p.Bind(lifecycle.Plugin, s.Bindings())
+			ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
+			out := p.Dispatch(t.Context(), ev, nil)
+			if len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `"a/BeforeChat"`) || !strings.Contains(out.Notices[0].Text, "switched off until /reload") || len(out.Said) != 1 {
+				t.Fatalf("%+v", out)
+			}
+			if _, err := s.Bindings()[0].Handler.Handle(t.Context(), &ev); err == nil || !strings.Contains(err.Error(), "switched off") {
+				t.Errorf("the second time: %v", err)
+			}
+		})
+	}
+}
+
+// A hook that looks at its context can end in time for the next one.
+func TestPatientHook(t *testing.T) {
+	t.Parallel()
+	s := one(t, "timeout: 20ms", "", "var calls int\n\n"+hook(lifecycle.BeforeChat, `	calls++
+	if calls > 1 {
+		return sdk.Result{Message: "quick"}, nil
+	}
+	for ctx.Err() == nil {
+	}
+	return sdk.Result{Message: "late"}, nil`))
+	h := s.Bindings()[0].Handler
+	ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
+	_, err := h.Handle(t.Context(), &ev)
+	if err == nil || err.Error() != "timed out after 20ms" {
+		t.Errorf("error %v", err)
+	}
+	if r, err := h.Handle(t.Context(), &ev); err != nil || r.Message != "quick" {
+		t.Errorf("the second time: %q, %v", r.Message, err)
+	}
+}
+
+// A person who cancels waits for a hook that does not care, but not for long.
+func TestCancelHook(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{"polite": "\tfor ctx.Err() == nil {\n\t}\n\treturn sdk.Result{}, nil", "endless": "\tfor {\n\t}"} {
+		s := one(t, "", "", hook(lifecycle.BeforeChat, body))
+		ctx, cancel := context.WithCancel(t.Context())
+		entered := make(chan struct{})
+		go func() {
+			<-entered
+			cancel()
+		}()
+		close(entered)
+		ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
+		if _, err := s.Bindings()[0].Handler.Handle(ctx, &ev); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// What a hook keeps of its context has a deadline and ends with the call.
+func TestHookContext(t *testing.T) {
+	t.Parallel()
+	s := one(t, "timeout: 1m", "fmt", "var kept context.Context\n\n"+hook(lifecycle.BeforeChat, `	if kept != nil {
+		return sdk.Result{Message: fmt.Sprint(kept.Err())}, nil
+	}
+	kept = ctx
+	_, limited := ctx.Deadline()
+	return sdk.Result{Message: fmt.Sprintln(limited, ctx.Err(), ctx.Value("key"))}, nil`))
+	for i, want := range []string{"true <nil> value\n", "context canceled"} {
+		ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
+		//lint:ignore SA1029 the interpreter shares no key type with us
+		r, err := s.Bindings()[0].Handler.Handle(context.WithValue(t.Context(), "key", "value"), &ev)
+		if err != nil || r.Message != want {
+			t.Errorf("call %d: %q, %v; want %q", i, r.Message, err, want)
+		}
+	}
+}
