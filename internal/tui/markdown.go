@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	extended "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -37,7 +38,7 @@ func (p *painter) markdown(src, fence string, width int) []string {
 	if p.parser == nil {
 		p.parser = parser.NewParser(
 			parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-			parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+			parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(strike{}, 500))...),
 			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 		)
 	}
@@ -139,9 +140,22 @@ func (d *document) list(n *ast.List, width int) []string {
 		if !n.IsTight && len(out) > 0 {
 			out = append(out, "")
 		}
+		if !n.IsOrdered() {
+			mark, lines[0] = box(mark, lines[0])
+		}
 		out = append(out, prefixed(lines, cyan.paint(mark), strings.Repeat(" ", w))...)
 	}
 	return out
+}
+
+// box makes a list item that begins with [ ] or [x] one with a box for its mark.
+func box(mark, line string) (string, string) {
+	for sign, box := range map[string]string{"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "} {
+		if rest, ok := strings.CutPrefix(line, sign); ok {
+			return box, rest
+		}
+	}
+	return mark, line
 }
 
 // prefixed puts a mark before the first line, and another one before the others.
@@ -191,6 +205,8 @@ func (d *document) span(c ast.Node, style sgr) []span {
 			return d.inline(c, style.with(bold))
 		}
 		return d.inline(c, style.with(italic))
+	case *extended.Strikethrough:
+		return d.inline(c, style.with(struck))
 	case *ast.Link:
 		out := d.inline(c, style.with(underline))
 		if url := plain.Clean(string(c.Destination)); len(out) != 1 || out[0].text != url {

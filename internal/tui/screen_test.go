@@ -23,6 +23,8 @@ turns:
 
       - one
       - two with [a link](https://example.com)
+      - [x] ~~three~~ done, ~4 left
+      - [ ] open
 
       1. first
       2. second
