@@ -5,7 +5,6 @@ package jsontext
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -110,8 +109,13 @@ func AppendValue(b []byte, v any) []byte {
 
 // AppendObject appends m as a JSON object with sorted keys; nil is an empty one.
 func AppendObject(b []byte, m map[string]any) []byte {
+	keys := make([]string, 0, 16) // Enough for nearly all, without an allocation.
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
 	b = append(b, '{')
-	for i, key := range slices.Sorted(maps.Keys(m)) {
+	for i, key := range keys {
 		if i > 0 {
 			b = append(b, ',')
 		}

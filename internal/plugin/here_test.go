@@ -3,7 +3,9 @@ package plugin_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/idelchi/aura/internal/lifecycle"
@@ -109,5 +111,29 @@ func TestHookContext(t *testing.T) {
 		if err != nil || r.Message != want {
 			t.Errorf("call %d: %q, %v; want %q", i, r.Message, err, want)
 		}
+	}
+}
+
+// Calls from several goroutines take turns, and a variable of the plugin counts them.
+func TestHooksTakeTurns(t *testing.T) {
+	t.Parallel()
+	const callers, calls = 8, 50
+	s := one(t, "", "strconv", "var n int\n\n"+speak("next()")+"\nfunc next() string {\n\tn++\n\treturn strconv.Itoa(n)\n}\n")
+	h := s.Bindings()[0].Handler
+	var seen sync.Map
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for range calls {
+				r, err := h.Handle(t.Context(), &lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}})
+				if _, again := seen.LoadOrStore(r.Message, true); err != nil || again {
+					t.Errorf("%q, %v", r.Message, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if _, ok := seen.Load(strconv.Itoa(callers * calls)); !ok {
+		t.Error("some calls are missing")
 	}
 }
