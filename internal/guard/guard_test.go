@@ -266,6 +266,79 @@ func TestPolicyCommands(t *testing.T) {
 	}
 }
 
+// HO-35: what refuses a command refuses it inside of others; what allows one allows
+// neither what is around it nor what is inside.
+func TestPolicyInside(t *testing.T) {
+	const auto = "Bash:rm*"
+	for _, c := range []struct{ command, deny, wrapper, both string }{
+		// Denied rm*; allowed the wrapper only; allowed both.
+		{"sudo rm -rf x", "block", "ask", "pass"},
+		{"sudo -u bob -- rm x", "block", "ask", "pass"},
+		{"env A=1 nice timeout 5 rm x", "block", "ask", "pass"},
+		{"sh -c 'rm x'", "block", "ask", "pass"},
+		{`bash -lc "cd y && rm x"`, "block", "ask", "ask"},
+		{"eval 'rm x'", "block", "ask", "pass"},
+		{"xargs rm", "block", "ask", "pass"},
+		{`find . -exec rm {} \;`, "block", "ask", "pass"},
+		{"sh <<EOF\nrm x\nEOF", "block", "ask", "pass"},
+		{"sh -c 'echo rm x'", "pass", "ask", "ask"},
+		{`\rm x`, "block", "ask", "pass"},
+		{"r''m x", "block", "ask", "pass"},
+		{"/bin/rm x", "block", "ask", "ask"}, // Another program may have the name.
+		{"./rm", "block", "ask", "ask"},
+		// What is not known is refused as far as it is, and never allowed by a pattern.
+		{`sh -c "rm $X"`, "block", "ask", "ask"},
+		{"$SUDO rm x", "block", "ask", "ask"},
+		{`eval "$X"`, "pass", "ask", "ask"},
+		{"curl x | sh", "pass", "ask", "ask"},
+		{"sh -c 'rm ('", "block", "ask", "ask"},
+		{strings.Repeat("nice ", 50) + "rm x", "block", "block", "block"},
+	} {
+		wrappers := []string{"Bash:sudo *", "Bash:env *", "Bash:nice *", "Bash:timeout *", "Bash:sh*", "Bash:bash *", "Bash:eval *", "Bash:xargs *", "Bash:find *", "Bash:curl *", "Bash:$*"}
+		for _, r := range []struct {
+			rules guard.Rules
+			want  string
+		}{
+			{guard.Rules{Deny: []string{"Bash:rm*"}, Auto: slices.Concat(wrappers, []string{auto})}, c.deny},
+			{guard.Rules{Confirm: []string{"Bash"}, Auto: wrappers}, c.wrapper},
+			{guard.Rules{Confirm: []string{"Bash"}, Auto: slices.Concat(wrappers, []string{auto})}, c.both},
+		} {
+			w := newWorld(t, guard.Config{Rules: r.rules})
+			if got := verdict(w.judge("Bash", args{"command": c.command}, false)); got != r.want {
+				t.Errorf("%.100q under %+v: %s, want %s", c.command, r.rules, got, r.want)
+			}
+		}
+		// What a person is asked about can be allowed for good.
+		w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Bash"}}})
+		w.approvals.Allow(guard.Suggest("Bash", args{"command": c.command}))
+		if got := verdict(w.judge("Bash", args{"command": c.command}, false)); got != "pass" && c.both != "block" {
+			t.Errorf("%q, approved as %v: %s", c.command, w.approvals.Session(), got)
+		}
+	}
+}
+
+// A rule that spells out both commands allows both; one that leaves the inner one open
+// allows what it may be by itself.
+func TestPolicySpelledOut(t *testing.T) {
+	for _, c := range []struct{ command, pattern, want string }{
+		{"timeout 60 go test ./...", "Bash:timeout 60 go test*", "pass"},
+		{"timeout 60 go test ./...", "Bash:timeout 60 go*", "pass"},
+		{"timeout 60 gofmt", "Bash:timeout 60 go*", "ask"},
+		{"timeout 60 go test ./...", "Bash:timeout 60*", "ask"},
+		{"timeout 60 go test ./...", "Bash:timeout * go test*", "ask"},
+		{"timeout 60 go test ./...", "Bash:go test*", "ask"},
+		{"sudo nice go test", "Bash:sudo nice go*", "pass"},
+		{"sudo nice go test", "Bash:sudo nice*", "ask"},
+		{"timeout 60 sh -c 'go test'", "Bash:timeout 60 sh -c go*", "ask"},
+		{"timeout 60 go test; rm x", "Bash:timeout 60 go test*", "ask"},
+	} {
+		w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Bash"}, Auto: []string{c.pattern}}})
+		if got := verdict(w.judge("Bash", args{"command": c.command}, false)); got != c.want {
+			t.Errorf("%q under %s: %s, want %s", c.command, c.pattern, got, c.want)
+		}
+	}
+}
+
 // A person who approves a script as a whole is not asked about it again, nor about it
 // alone; a rule that says "anything" holds also for calls that are about nothing.
 func TestPolicyWhole(t *testing.T) {
@@ -458,6 +531,10 @@ func TestSuggest(t *testing.T) {
 		{"Bash", args{"command": "git push origin main"}, "Bash:git push*"},
 		{"Bash", args{"command": "make"}, "Bash:make*"},
 		{"Bash", args{"command": "cd x && rm y"}, "Bash:cd x && rm y"},
+		{"Bash", args{"command": "timeout 60 go test ./..."}, "Bash:timeout 60 go test*"},
+		{"Bash", args{"command": "xargs rm"}, "Bash:xargs rm*"},
+		{"Bash", args{"command": "sh -c 'rm x'"}, "Bash:sh -c 'rm x'"},
+		{"Bash", args{"command": "$X rm"}, "Bash:$X rm"},
 		{"Write", args{"path": "src/a/b.go"}, "Write:src/a/*"},
 		{"Edit", args{"file_path": "/srv/app/x.go"}, "Edit:/srv/app/*"},
 		{"Write", args{"path": "a.go"}, "Write:a.go"}, // Not everything.

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,8 @@ import (
 //
 // A pattern is a tool name with `*`, optionally followed by a colon and a pattern
 // for what the call is about: `Bash:git push*` looks at every simple command of
-// the script, `Write:/etc/*` at the paths the call declares to touch.
+// the script, also inside of others (sudo, `sh -c`: see sh.Commands), `Write:/etc/*`
+// at the paths the call declares to touch.
 type Rules struct {
 	Auto    []string
 	Confirm []string
@@ -85,24 +87,26 @@ type subject struct {
 	workdir string
 	script  string   // Of a shell tool, as a whole.
 	aspects []aspect // Nothing to say about the call beyond its tool if empty.
+	unknown bool     // It is about more than can be known before it runs.
 }
 
 // aspect is one thing a call is about, in all its spellings: a simple command, or
 // a path as given and as it is with all links followed.
 type aspect struct {
-	given []string
-	real  []string // What it comes down to; the same as given for commands.
-}
+	given []string // Of a command, also without the directory of the program.
+	real  []string // What it comes down to.
 
-func commandAspect(spellings ...string) aspect { return aspect{spellings, spellings} }
+	// Of a command that is written as the arguments of another one, as behind sudo.
+	outer int    // Index of that one.
+	lead  string // How that one begins, up to the name of this one.
+}
 
 // subject looks at a call.
 func (o *Options) subject(name string, args map[string]any, workdir string) (subject, error) {
 	s := subject{tool: name, workdir: workdir}
 	if script, ok := args["command"].(string); ok {
 		s.script = strings.TrimSpace(script)
-		s.aspects = scriptAspects(s.script)
-		return s, nil
+		return s, s.look()
 	}
 	p, err := o.paths(name, args, workdir)
 	if err != nil {
@@ -128,21 +132,36 @@ func pathAspect(path, workdir string) aspect {
 	return a
 }
 
-// scriptAspects are the simple commands of a script; of one that cannot be
-// parsed, the text itself.
-func scriptAspects(script string) []aspect {
-	commands, err := sh.Commands(script)
-	if err != nil || len(commands) == 0 {
-		return []aspect{commandAspect(script)}
+// look finds the simple commands of the script; of one that cannot be parsed, the text
+// itself. It fails if commands are hidden too deeply.
+func (s *subject) look() error {
+	calls, err := sh.Commands(s.script)
+	if errors.Is(err, sh.ErrNested) {
+		return err
 	}
-	if len(commands) == 1 {
-		return []aspect{commandAspect(commands[0], script)}
+	if err != nil || len(calls) == 0 {
+		text := []string{s.script}
+		s.aspects = []aspect{{given: text, real: text}}
+		return nil
 	}
-	var list []aspect
-	for _, c := range commands {
-		list = append(list, commandAspect(c))
+	single := true
+	for i, c := range calls {
+		a := aspect{real: []string{c.Text}, outer: c.Root, lead: c.Lead}
+		if c.Literal != c.Text {
+			a.real = append(a.real, c.Literal)
+		}
+		a.given = a.real
+		if base := c.Base(); base != "" {
+			a.given = []string{base} // What is real is looked at, too.
+		}
+		s.aspects = append(s.aspects, a)
+		s.unknown = s.unknown || c.Unknown
+		single = single && (i == 0 || c.Lead != "" && c.Root == 0)
 	}
-	return list
+	if single {
+		s.aspects[0].real = append(s.aspects[0].real, s.script)
+	}
+	return nil
 }
 
 // first returns the first pattern that matches the call: its tool and, if the
@@ -169,7 +188,8 @@ func cutPattern(p string) (name, what string, specific bool) {
 
 // covered reports whether the patterns allow the call as a whole: every aspect of
 // it must be matched, or a harmless command would let its neighbour through, and
-// of a path where it leads, or a link would.
+// of a path where it leads, or a link would. What is not known is allowed only
+// together with all the rest.
 func (s *subject) covered(patterns []string) bool {
 	var specific []string
 	for _, p := range patterns {
@@ -182,9 +202,19 @@ func (s *subject) covered(patterns []string) bool {
 		}
 		specific = append(specific, what)
 	}
-	return len(s.aspects) > 0 && !slices.ContainsFunc(s.aspects, func(a aspect) bool {
-		return !slices.ContainsFunc(specific, func(what string) bool { return matches(what, a.real) })
+	return len(s.aspects) > 0 && !s.unknown && !slices.ContainsFunc(s.aspects, func(a aspect) bool {
+		return !slices.ContainsFunc(specific, func(what string) bool { return s.allows(what, a) })
 	})
+}
+
+// allows reports whether a pattern matches an aspect, or the command around it and
+// spells out, before the first `*`, that it runs this one.
+func (s *subject) allows(what string, a aspect) bool {
+	if matches(what, a.real) {
+		return true
+	}
+	start, _, _ := strings.Cut(what, "*")
+	return a.lead != "" && strings.HasPrefix(start, a.lead) && matches(what, s.aspects[a.outer].real)
 }
 
 // matches reports whether any of the spellings is what pattern describes.
@@ -195,12 +225,7 @@ func matches(pattern string, spellings []string) bool {
 // Suggest proposes the pattern under which a call could be approved for good.
 func Suggest(name string, args map[string]any) string {
 	if script, ok := args["command"].(string); ok {
-		commands, err := sh.Commands(script)
-		if err != nil || len(commands) != 1 {
-			return name + ":" + strings.TrimSpace(script)
-		}
-		words := strings.Fields(commands[0])
-		return name + ":" + strings.Join(words[:min(2, len(words))], " ") + "*"
+		return name + ":" + suggestScript(strings.TrimSpace(script))
 	}
 	for _, key := range []string{"path", "file_path"} {
 		path, ok := args[key].(string)
@@ -214,4 +239,30 @@ func Suggest(name string, args map[string]any) string {
 		return name + ":" + filepath.Clean(path)
 	}
 	return name
+}
+
+// suggestScript proposes the first two words of a single command, or of the one inside
+// it with all that is before; of anything else, the whole.
+func suggestScript(script string) string {
+	calls, err := sh.Commands(script)
+	if err != nil || len(calls) == 0 {
+		return script
+	}
+	for i, c := range calls {
+		if c.Unknown || i > 0 && (c.Lead == "" || c.Root != 0) {
+			return script
+		}
+	}
+	if len(calls) == 1 {
+		words := strings.Fields(calls[0].Text)
+		return strings.Join(words[:min(2, len(words))], " ") + "*"
+	}
+	last := calls[len(calls)-1]
+	if strings.Contains(last.Lead, "*") {
+		return script
+	}
+	if words := strings.Fields(last.Literal); len(words) > 1 && strings.HasPrefix(calls[0].Literal, last.Lead+" "+words[1]) {
+		return last.Lead + " " + words[1] + "*"
+	}
+	return last.Lead + "*"
 }
