@@ -16,7 +16,7 @@ import (
 func newMCP(e *env) *cobra.Command {
 	var asJSON bool
 	list := func(cmd *cobra.Command, _ []string) error {
-		return e.withServers(cmd.Context(), nil, func(_ context.Context, a *app.App) error {
+		return e.withServers(cmd.Context(), nil, false, func(_ context.Context, a *app.App) error {
 			if asJSON {
 				return e.printJSON(statusJSON(a.MCP().Status()))
 			}
@@ -38,7 +38,7 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 		&cobra.Command{
 			Use: "show NAME", Short: "Show a server: tools, prompts, resources", Args: arguments(cobra.ExactArgs(1)),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return e.withServers(cmd.Context(), args, func(ctx context.Context, a *app.App) error {
+				return e.withServers(cmd.Context(), args, false, func(ctx context.Context, a *app.App) error {
 					s, err := a.MCP().Inspect(ctx, args[0])
 					if err != nil {
 						return err
@@ -57,7 +57,7 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 		&cobra.Command{
 			Use: "tools [NAME]", Short: "List the tools of all servers, or of one", Args: arguments(cobra.MaximumNArgs(1)),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return e.withServers(cmd.Context(), args, func(ctx context.Context, a *app.App) error {
+				return e.withServers(cmd.Context(), args, true, func(ctx context.Context, a *app.App) error {
 					var list []tool.Tool
 					for _, t := range a.Commands().Tools() {
 						if t.Source.Kind == "mcp" && (len(args) == 0 || strings.EqualFold(t.Source.Name, args[0])) {
@@ -72,9 +72,9 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 	return cmd
 }
 
-// withServers connects to servers, all of them without names, and reports those that
-// cannot be reached.
-func (e *env) withServers(ctx context.Context, names []string, do func(context.Context, *app.App) error) error {
+// withServers connects to servers, all of them without names. What do shows includes
+// those that cannot be reached, unless tell.
+func (e *env) withServers(ctx context.Context, names []string, tell bool, do func(context.Context, *app.App) error) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	a, err := app.Open(e.flags.options(), app.Face{})
@@ -90,18 +90,20 @@ func (e *env) withServers(ctx context.Context, names []string, do func(context.C
 		}
 		wanted = append(wanted, s.Server.Name)
 	}
-	if err := e.connect(ctx, a, wanted); err != nil {
+	notices, err := a.ConnectServers(ctx, wanted...)
+	if tell {
+		e.tell(notices)
+	}
+	if err != nil {
 		return err
 	}
 	return do(ctx, a)
 }
 
-func (e *env) connect(ctx context.Context, a *app.App, names []string) error {
-	notices, err := a.ConnectServers(ctx, names...)
+func (e *env) tell(notices []string) {
 	for _, n := range notices {
-		fmt.Fprintf(e.err, "! %s\n", n)
+		e.warn(n)
 	}
-	return err
 }
 
 // connectForTool connects to the servers that a call of `aura tools` is about.
@@ -115,7 +117,9 @@ func (e *env) connectForTool(ctx context.Context, a *app.App, all bool, args []s
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	return e.connect(ctx, a, names)
+	notices, err := a.ConnectServers(ctx, names...)
+	e.tell(notices)
+	return err
 }
 
 // serverJSON is a server for scripts.

@@ -266,20 +266,20 @@ func TestFailures(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(web.Close)
 	h := open(t, mcp.Options{},
-		stdio("a-broken", "broken"), short(stdio("b-mute", "mute")), stdio("c-noise", "noise"),
+		stdio("a-broken", "broken"), short(stdio("b-mute", "mute")), short(stdio("c-noise", "noise")),
 		mcp.Server{Name: "d-missing", Type: "stdio", Command: "no-such-program-anywhere"},
 		mcp.Server{Name: "e-web", Type: "http", URL: web.URL},
 		mcp.Server{Name: "f-refused", Type: "http", URL: "http://127.0.0.1:1"},
 		mcp.Server{Name: "g-token", Type: "http", URL: web.URL, File: "mcp/x.yaml", Line: 4, Headers: map[string]string{"Authorization": "Bearer ${NO_SUCH_TOKEN}"}},
 		short(stdio("h-gated", "gated", filepath.Join(dir, "never"))),
 		mcp.Server{Name: "i-off", Type: "stdio", Command: os.Args[0], Disabled: true},
-		stdio("j-good", "good"),
+		stdio("j-good", "good"), stdio("k-chatty", "chatty"),
 	)
 	notices := strings.Join(h.Notices(), "\n")
 	for _, want := range []string{
 		"a-broken: cannot be connected: it ended with exit status 3, saying: no token in the environment",
 		"b-mute: cannot be connected: it did not answer within 300ms",
-		"c-noise: cannot be connected: ",
+		"c-noise: cannot be connected: it did not answer within 300ms, saying: Welcome to my server!",
 		`d-missing: cannot be connected: command "no-such-program-anywhere": not found in PATH`,
 		"e-web: cannot be connected: ",
 		"f-refused: cannot be connected: ",
@@ -290,11 +290,13 @@ func TestFailures(t *testing.T) {
 			t.Errorf("notices lack %q:\n%s", want, notices)
 		}
 	}
-	if got := h.Connected(); !slices.Equal(got, []string{"j-good"}) {
+	if got := h.Connected(); !slices.Equal(got, []string{"j-good", "k-chatty"}) {
 		t.Errorf("connected: %v", got)
 	}
-	if r, err := run(t.Context(), t, h, "mcp__j-good__echo", map[string]any{"text": "fine"}); err != nil || r.Text != "fine" {
-		t.Errorf("good server: %q, %v", r.Text, err)
+	for _, name := range h.Connected() {
+		if r, err := run(t.Context(), t, h, "mcp__"+name+"__echo", map[string]any{"text": "fine"}); err != nil || r.Text != "fine" {
+			t.Errorf("%s: %q, %v", name, r.Text, err)
+		}
 	}
 	if err := h.Reconnect(t.Context(), "i-off"); err == nil || !strings.Contains(err.Error(), "disabled") {
 		t.Errorf("reconnect of a disabled server: %v", err)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -35,10 +36,11 @@ type process struct {
 	cmd    *exec.Cmd
 	in     *os.File // What the server reads.
 	out    *os.File // What the server writes.
+	lines  messages // The messages of it.
 	exited chan struct{}
 
 	mu   sync.Mutex
-	last string // Last line on standard error.
+	last string // Last line on standard error, or on standard output that was no message.
 	err  error  // How it ended.
 	once sync.Once
 }
@@ -79,6 +81,12 @@ func startProcess(name string, args, env []string, dir string, log *slog.Logger)
 		_ = f.Close()
 	}
 	p = &process{cmd: cmd, in: in, out: out, exited: make(chan struct{})}
+	p.lines = messages{r: bufio.NewReaderSize(out, 64<<10), noise: func(line string) {
+		p.mu.Lock()
+		p.last = line
+		p.mu.Unlock()
+		log.Debug("stdout, but not a message", "line", line)
+	}}
 	drained := make(chan struct{})
 	go func() { defer close(drained); p.drain(errs, log) }()
 	go p.await(errs, drained)
@@ -179,15 +187,15 @@ func (p *process) ended() string {
 	return text
 }
 
-// lastWords is the last line on standard error.
+// lastWords is the last line that was no message.
 func (p *process) lastWords() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return oneLine(p.last, 300)
 }
 
-// Read reads what the server says.
-func (p *process) Read(b []byte) (int, error) { return p.out.Read(b) }
+// Read reads the messages of the server.
+func (p *process) Read(b []byte) (int, error) { return p.lines.Read(b) }
 
 // Write sends something to the server.
 func (p *process) Write(b []byte) (int, error) { return p.in.Write(b) }
@@ -218,4 +226,42 @@ func (p *process) within(d time.Duration) bool {
 	case <-time.After(d):
 		return false
 	}
+}
+
+// messages reads the lines that are JSON. Servers greet, warn and log on standard
+// output, too, though they must not: one such line is no reason to give up.
+type messages struct {
+	r     *bufio.Reader
+	noise func(line string) // Told of the other lines, or how they begin.
+
+	rest    []byte // Of a line that is being read.
+	partial bool   // The line goes on behind rest,
+	skip    bool   // and is none of ours.
+	err     error
+}
+
+func (m *messages) Read(b []byte) (int, error) {
+	for len(m.rest) == 0 {
+		if m.err != nil {
+			return 0, m.err
+		}
+		line, err := m.r.ReadSlice('\n')
+		begins := !m.partial
+		if m.partial = errors.Is(err, bufio.ErrBufferFull); !m.partial {
+			m.err = err
+		}
+		text := bytes.TrimSpace(line)
+		if begins {
+			m.skip = len(text) == 0 || text[0] != '{' && text[0] != '['
+		}
+		switch {
+		case !m.skip:
+			m.rest = line
+		case begins && len(text) > 0:
+			m.noise(string(text[:min(len(text), maxErrorLine)]))
+		}
+	}
+	n := copy(b, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
 }

@@ -28,7 +28,7 @@ func (c *candidate) info() Info {
 	m := c.manifest
 	return Info{
 		Name: c.name, Dir: c.dir, Root: c.root, Status: c.status, Description: m.Description,
-		Condition: m.Condition, Once: m.Once, Engine: m.Engine,
+		Condition: m.Condition, Once: m.Once, Engine: m.Engine, Override: m.Override,
 	}
 }
 

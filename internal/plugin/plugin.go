@@ -85,6 +85,7 @@ type Info struct {
 	SDK         string // Version of the vendored SDK; empty without one.
 	Hooks       []string
 	Tool        string // Name of its tool; empty without one, or when Available said no.
+	Override    bool   // Its tool may replace another one.
 	Command     string // Name of its command, without the slash.
 	Err         error  // Why it failed.
 }

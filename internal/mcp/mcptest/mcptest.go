@@ -56,6 +56,9 @@ func Main(args []string) int {
 		fmt.Println("Welcome to my server!")
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return 0
+	case "chatty":
+		fmt.Printf("Welcome to my server!\n\n%s\n  warning: deprecated\n", strings.Repeat("=", 100_000))
+		return serve()
 	case "gated":
 		for {
 			if _, err := os.Stat(args[2]); err == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/plugin"
+	"github.com/idelchi/aura/internal/tools"
 	"github.com/idelchi/aura/sdk/version"
 )
 
@@ -207,13 +208,17 @@ func (m *Manager) check(ctx context.Context, scope string, plugins []plugin.Info
 	return probed, errors.Join(errs...)
 }
 
-// clash refuses plugins whose names others in the home have: aura would not start.
+// clash refuses plugins whose names, or whose tools' names, others have: aura would
+// not start.
 func (c *change) clash(ctx context.Context, rel string, plugins []plugin.Info) error {
 	units, err := c.m.units(ctx, c.home)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs, err := c.toolClash(ctx, rel, plugins)
+	if err != nil {
+		return err
+	}
 	for _, u := range units {
 		if u.Rel == rel {
 			continue
@@ -230,6 +235,42 @@ func (c *change) clash(ctx context.Context, rel string, plugins []plugin.Info) e
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// toolClash finds the tools of plugins whose names are taken, by a tool that is built
+// in or by one of another plugin.
+func (c *change) toolClash(ctx context.Context, rel string, plugins []plugin.Info) (errs []error, err error) {
+	if !slices.ContainsFunc(plugins, func(p plugin.Info) bool { return p.Tool != "" && !p.Override }) {
+		return nil, nil
+	}
+	owners := map[string]string{}
+	for _, t := range tools.New(tools.Options{}) {
+		owners[t.Name] = "built in"
+	}
+	var dirs []string
+	for _, home := range c.m.o.Homes {
+		dirs = append(dirs, home.Plugins)
+	}
+	others, err := c.m.load(ctx, plugin.Options{Dirs: dirs, Include: c.m.o.Include, Exclude: c.m.o.Exclude})
+	if err != nil {
+		return nil, err
+	}
+	self := filepath.Join(c.root, filepath.FromSlash(rel))
+	for _, p := range others {
+		if p.Tool != "" && p.Dir != self && !strings.HasPrefix(p.Dir, self+string(filepath.Separator)) {
+			owners[p.Tool] = fmt.Sprintf("of plugin %q", p.Name)
+		}
+	}
+	for _, p := range plugins {
+		if p.Tool == "" || p.Status != plugin.Enabled || p.Override {
+			continue
+		}
+		if owner, taken := owners[p.Tool]; taken {
+			errs = append(errs, fmt.Errorf("plugin %q: there is a tool %q already, %s (only a plugin with \"override: true\" in its plugin.yaml may replace it)", p.Name, p.Tool, owner))
+		}
+		owners[p.Tool] = fmt.Sprintf("of plugin %q", p.Name)
+	}
+	return errs, nil
 }
 
 // rebase gives descriptions the directory that the plugins were moved to.
