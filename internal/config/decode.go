@@ -101,7 +101,16 @@ func (d *decoder) syntax(src []byte, err error) {
 	if line == 0 {
 		line = 1 + strings.Count(string(src[:min(max(load.Mark.Index, 0), len(src))]), "\n")
 	}
+	if strings.HasSuffix(msg, "cannot start any token") && tabbed(src, line) {
+		msg = "a tab where blanks are expected (YAML is indented with blanks only)"
+	}
 	d.errs.add(d.file, line+d.shift, "", "invalid YAML: %s", msg)
+}
+
+// tabbed reports whether a line, counted from 1, begins with a tab.
+func tabbed(src []byte, line int) bool {
+	lines := strings.Split(string(src), "\n")
+	return line <= len(lines) && strings.HasPrefix(strings.TrimLeft(lines[line-1], " "), "\t")
 }
 
 // enter counts a value against the limits that stop alias bombs and self-references.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -154,17 +155,25 @@ func (c *checker) number(r *numberRules, path string, v float64) {
 		return
 	}
 	if r.min != nil && v < *r.min {
-		c.add(path, "%v is less than the minimum %v", v, *r.min)
+		c.add(path, "%s is less than the minimum %s", decimal(v), decimal(*r.min))
 	}
 	if r.max != nil && v > *r.max {
-		c.add(path, "%v is more than the maximum %v", v, *r.max)
+		c.add(path, "%s is more than the maximum %s", decimal(v), decimal(*r.max))
 	}
 	if r.aboveMin != nil && v <= *r.aboveMin {
-		c.add(path, "%v is not more than %v", v, *r.aboveMin)
+		c.add(path, "%s is not more than %s", decimal(v), decimal(*r.aboveMin))
 	}
 	if r.belowLimit != nil && v >= *r.belowLimit {
-		c.add(path, "%v is not less than %v", v, *r.belowLimit)
+		c.add(path, "%s is not less than %s", decimal(v), decimal(*r.belowLimit))
 	}
+}
+
+// decimal writes a number as people do, with an exponent only where there is no end.
+func decimal(v float64) string {
+	if a := math.Abs(v); a >= 1e21 || a != 0 && a < 1e-9 {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // alternatives wants one of the nodes to accept v, or exactly one. When none

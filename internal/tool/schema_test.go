@@ -44,6 +44,7 @@ func TestCheck(t *testing.T) {
 		}},
 		{"fraction", `{"path":"x","count":1.5}`, []string{`count: expected integer, got number`}},
 		{"range", `{"path":"x","count":0,"ratio":1}`, []string{`count: 0 is less than the minimum 1`, `ratio: 1 is not less than 1`}},
+		{"large", `{"path":"x","count":9999999}`, []string{`count: 9999999 is more than the maximum 10`}},
 		{"range above", `{"path":"x","count":11,"ratio":0}`, []string{`count: 11 is more than the maximum 10`, `ratio: 0 is not more than 0`}},
 		{"type list", `{"path":"x","ratio":"1"}`, []string{`ratio: expected number or null, got string`}},
 		{"empty text", `{"path":""}`, []string{`path: must not be empty`}},
