@@ -59,6 +59,7 @@ type world struct {
 	workdir string // For programs with a process of their own.
 	cache   string
 	log     *slog.Logger
+	tell    func(text string) // Says something to the person.
 }
 
 // engines by their names in plugin.yaml.

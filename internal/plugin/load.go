@@ -89,7 +89,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 	p.env = newEnvironment(c.manifest.Env, environ)
 	loaded, err := engineFor(c.manifest.Engine).load(ctx, world{
 		name: p.name, dir: c.dir, env: p.env, output: logWriter{o.Logger, p.name}, unsafe: o.Unsafe,
-		workdir: o.Native.Workdir, cache: o.Native.Cache, log: o.Logger,
+		workdir: o.Native.Workdir, cache: o.Native.Cache, log: o.Logger, tell: o.Warn,
 	})
 	if err != nil {
 		return p, err

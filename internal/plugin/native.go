@@ -20,7 +20,9 @@ func (compiler) load(ctx context.Context, w world) (program, error) {
 	if err != nil {
 		return nil, err
 	}
-	builder := native.Builder{Cache: w.cache, Logger: w.log}
+	builder := native.Builder{Cache: w.cache, Logger: w.log, Building: func() {
+		w.tell(fmt.Sprintf("building plugin %s, which is needed once after a change", w.name))
+	}}
 	exe, err := builder.Executable(ctx, native.Source{Dir: w.dir, Module: src.module, Unsafe: w.unsafe},
 		func(t *native.Tree) error { return checkNative(src, t, w.unsafe) })
 	switch forbidden, ok := errors.AsType[*native.ForbiddenError](err); {

@@ -47,8 +47,9 @@ type Source struct {
 
 // Builder builds plugins and keeps what it has built.
 type Builder struct {
-	Cache  string // Directory; empty: aura/plugins in the user's cache directory.
-	Logger *slog.Logger
+	Cache    string // Directory; empty: aura/plugins in the user's cache directory.
+	Logger   *slog.Logger
+	Building func() // Called before a build, which takes its time; may be nil.
 }
 
 // Executable returns the executable of a plugin. It is built if there is none yet for
@@ -88,6 +89,9 @@ func (b Builder) Executable(ctx context.Context, src Source, check func(*Tree) e
 	defer unlock()
 	if used(dir, exe) {
 		return exe, nil // Another aura was faster.
+	}
+	if b.Building != nil {
+		b.Building()
 	}
 	start := time.Now()
 	if err := b.build(ctx, tools, src, tree, dir); err != nil {
