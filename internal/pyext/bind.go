@@ -150,7 +150,8 @@ func (hd *handler) ask(ctx context.Context, ev *lifecycle.Event) (lifecycle.Repl
 // plainType says in Python's words what is wrong with a value.
 func plainType(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("%s: got %s", e.Field, e.Value)
+		_, field, _ := strings.Cut(e.Field, ".") // Before it is the part of reply.
+		return fmt.Sprintf("%s: got %s", field, e.Value)
 	}
 	return err.Error()
 }

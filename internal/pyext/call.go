@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/idelchi/aura/internal/lifecycle"
@@ -110,59 +109,14 @@ func (p *process) do(ctx context.Context, c *call) (json.RawMessage, error) {
 
 // post puts a call into the queue and writes its frame.
 func (p *process) post(pd *pending, c *call) error {
-	p.write.Lock()
-	defer p.write.Unlock()
+	p.to.mu.Lock()
+	defer p.to.mu.Unlock()
 	p.flush()
-	if !p.enqueue(pd) {
+	if !p.queue.add(pd) {
 		return errLost
 	}
-	frame := append(append(append(p.buffer[:0], `{"op":"`...), c.op...), `","id":`...)
-	frame = append(strconv.AppendInt(frame, pd.id, 10), `,"owner":`...)
-	frame = append(strconv.AppendInt(frame, int64(c.owner), 10), ',')
-	frame = append(frame, c.fields...)
-	frame = p.appendFacts(frame, c.context)
-	frame = append(frame, "}\n"...)
-	if len(frame) <= maxBuffer {
-		p.buffer = frame
-	}
-	// An error means that the process is gone: the reader reports it.
-	_, _ = p.in.Write(frame)
+	p.to.call(pd.id, c)
 	return nil
-}
-
-// maxBuffer is the largest frame whose memory is used again.
-const maxBuffer = 64 << 10
-
-// enqueue gives a call a number and starts its clock. False: the process is dead.
-func (p *process) enqueue(pd *pending) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dead {
-		return false
-	}
-	p.next++
-	pd.id, pd.since = p.next, time.Now()
-	p.calls[pd.id] = pd
-	p.queue = append(p.queue, pd)
-	p.remind(pd, pd.timeout)
-	return true
-}
-
-// appendFacts adds the facts to a frame if they are news.
-func (p *process) appendFacts(frame []byte, c *sdk.Context) []byte {
-	now := factsOf(c, p.facts.Config.Vars.values)
-	if now.Config.Vars.values == nil && c.Vars != nil {
-		now.Config.Vars.values = new(c.Vars)
-	}
-	if now == p.facts {
-		return frame
-	}
-	data, err := marshal(now)
-	if err != nil {
-		return frame
-	}
-	p.facts = now
-	return append(append(frame, `,"facts":`...), data...)
 }
 
 // tell answers a question of a running call.
@@ -180,15 +134,19 @@ func (p *process) tell(f frame, c *call) {
 	if err != nil {
 		data = []byte("null")
 	}
-	p.send(fmt.Sprintf(`{"op":"answer","id":%d,"value":%s}`, f.Number, data))
+	p.to.line(fmt.Sprintf(`{"op":"answer","id":%d,"value":%s}`, f.Number, data))
+}
+
+// refuse answers a question of a call that was cancelled: Python waits for it.
+func (p *process) refuse(f *frame) {
+	number := f.Number
+	// The pipe may be full: nobody may wait for that here.
+	p.host.wg.Go(func() { p.to.line(fmt.Sprintf(`{"op":"answer","id":%d,"error":"the call was cancelled"}`, number)) })
 }
 
 // failed is the error of a call that Python could not complete.
 func (p *process) failed(pd *pending, f *frame) error {
-	p.mu.Lock()
-	late := pd.told
-	p.mu.Unlock()
-	if late {
+	if p.queue.wasTold(pd) {
 		return &lifecycle.Fault{Verdict: lifecycle.TimedOut, Err: fmt.Errorf("timed out after %s", pd.timeout)}
 	}
 	if f.Trace != "" {
@@ -214,91 +172,21 @@ func (p *process) verdict(pd *pending) error {
 // abandon cancels a call that nobody waits for any longer. If it does not end
 // soon, the process is replaced: nothing else could run in it.
 func (p *process) abandon(pd *pending) {
-	p.mu.Lock()
-	_, waiting := p.calls[pd.id]
-	if waiting {
-		pd.abandoned, pd.told, pd.done = true, true, func() {}
-		pd.timeout, pd.since = p.host.opts.patience, time.Now()
-		p.remind(pd, pd.timeout)
-	}
-	p.mu.Unlock()
-	if waiting {
-		p.cancel(pd.id, false)
-	}
-}
-
-// chunkQueue holds pieces of a stream that have not been sent.
-type chunkQueue struct {
-	items    [][]byte
-	context  *sdk.Context
-	inFlight bool
-}
-
-// maxChunks is how many pieces of a stream may wait; then the stream does.
-const maxChunks = 2048
-
-// stream hands a piece of a stream to Python without waiting for an answer. While
-// Python works on some pieces, the next ones gather and go together.
-func (p *process) stream(item []byte, c *sdk.Context) (full bool) {
-	p.mu.Lock()
-	p.chunks.items = append(p.chunks.items, item)
-	p.chunks.context = c
-	idle, full := !p.chunks.inFlight, len(p.chunks.items) >= maxChunks
-	p.mu.Unlock()
-	if idle {
-		p.write.Lock()
-		p.flush()
-		p.write.Unlock()
-	}
-	return full
-}
-
-// flush sends the pieces that wait. The caller holds write.
-func (p *process) flush() {
-	p.mu.Lock()
-	items, context := p.chunks.items, p.chunks.context
-	p.chunks.items = nil
-	p.chunks.inFlight = len(items) > 0 && !p.dead
-	p.mu.Unlock()
-	if len(items) == 0 {
+	if !p.queue.abandon(pd, p.host.opts.patience) {
 		return
 	}
-	pd := &pending{timeout: p.host.opts.Timeout, done: func() {
-		p.mu.Lock()
-		p.chunks.inFlight = false
-		more := len(p.chunks.items) > 0
-		p.mu.Unlock()
-		if more {
-			p.host.wg.Go(func() {
-				p.write.Lock()
-				defer p.write.Unlock()
-				p.flush()
-			})
+	p.cancel(pd.id, false)
+	for {
+		select {
+		case f, ok := <-pd.events:
+			if !ok {
+				return
+			}
+			if f.Ask != "" {
+				p.refuse(&f)
+			}
+		default:
+			return
 		}
-	}}
-	if !p.enqueue(pd) {
-		return
 	}
-	frame := fmt.Appendf(nil, `{"op":"chunks","id":%d,"items":[`, pd.id)
-	for i, item := range items {
-		if i > 0 {
-			frame = append(frame, ',')
-		}
-		frame = append(frame, item...)
-	}
-	frame = p.appendFacts(append(frame, ']'), context)
-	_, _ = p.in.Write(append(frame, "}\n"...))
-}
-
-// barrier sends what waits and a call that does nothing: its answer comes when
-// everything before it has been worked on.
-func (p *process) barrier(pd *pending) error {
-	p.write.Lock()
-	defer p.write.Unlock()
-	p.flush()
-	if !p.enqueue(pd) {
-		return errLost
-	}
-	_, _ = fmt.Fprintf(p.in, `{"op":"chunks","id":%d,"items":[]}`+"\n", pd.id)
-	return nil
 }

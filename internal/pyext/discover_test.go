@@ -75,8 +75,46 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// Packages may import their own modules; a name that shadows another runs alone.
-// AX-67 AX-69 AX-76
+// Of one name in all three tiers only the project's is loaded. AX-67 AX-68 AX-69
+func TestShadowing(t *testing.T) {
+	t.Parallel()
+	f := places{t.TempDir()}
+	code := func(tier string) string { return f.python() + "def register(api): touch('" + tier + "')\n" }
+	dir := tree(t, files{
+		"site/inst.py": code("entrypoint"), "site/inst-1.dist-info/entry_points.txt": "[aar_extensions]\nsame = inst:register\nonly = inst:register\n",
+		"user/same/__init__.py": code("user"), "project/same.py": code("project"),
+	})
+	in := interpreter(t)
+	if _, err := in.Resolve(testCache); err != nil {
+		t.Fatal(err)
+	}
+	facts := *in.facts
+	facts.Paths = []string{filepath.Join(dir, "site")}
+	in.facts = &facts
+	installed := in.Installed(t.TempDir())
+	for _, c := range []struct {
+		dirs Dirs
+		want string
+	}{
+		{Dirs{User: []string{filepath.Join(dir, "user")}, Project: []string{filepath.Join(dir, "project")}}, "project"},
+		{Dirs{User: []string{filepath.Join(dir, "user")}}, "user"},
+		{Dirs{}, "entrypoint"},
+	} {
+		found := slices.DeleteFunc(Discover(c.dirs, installed), func(e Extension) bool { return e.Name != "same" })
+		w := load(t, found, func(o *Options) { o.Interpreter = in })
+		if got := w.said(); got != "" {
+			t.Error(got)
+		}
+		for _, tier := range []string{"entrypoint", "user", "project"} {
+			if f.exists(tier) != (tier == c.want) {
+				t.Errorf("%s: loaded %v", tier, f.exists(tier))
+			}
+			_ = os.Remove(f.at(tier))
+		}
+	}
+}
+
+// Packages may import their own modules. AX-67 AX-76
 func TestPackageExtension(t *testing.T) {
 	t.Parallel()
 	w := start(t, files{

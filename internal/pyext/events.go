@@ -186,26 +186,39 @@ func conversation(msgs []message.Message) []wireMessage {
 	return out
 }
 
-// reply is what the handler of an event answered.
+// reply is what the handler of an event answered: what it says, what it changes and
+// what it decides.
 type reply struct {
-	Block    bool           `json:"block"`
-	Reason   string         `json:"reason"`
-	Text     *string        `json:"text"`
-	Output   *string        `json:"output"`
-	Messages *[]sdk.Message `json:"messages"`
+	words
+	changes
+	decision
+}
 
-	Message      string         `json:"message"`
-	Role         string         `json:"role"`
-	Eject        bool           `json:"eject"`
-	Notice       string         `json:"notice"`
-	DisableTools []string       `json:"disable_tools"`
-	Arguments    map[string]any `json:"arguments"`
-	Ask          string         `json:"ask"`
-	System       *string        `json:"append_system"`
-	Skip         bool           `json:"skip"`
-	Retry        bool           `json:"retry"`
-	Response     *string        `json:"response"`
-	Drop         bool           `json:"drop"`
+type words struct {
+	Message      string   `json:"message"`
+	Role         string   `json:"role"`
+	Eject        bool     `json:"eject"`
+	Notice       string   `json:"notice"`
+	DisableTools []string `json:"disable_tools"`
+}
+
+// changes replace what the event is about; nil leaves it.
+type changes struct {
+	Text      *string        `json:"text"`
+	Output    *string        `json:"output"`
+	Messages  *[]sdk.Message `json:"messages"`
+	Arguments map[string]any `json:"arguments"`
+	System    *string        `json:"append_system"`
+	Response  *string        `json:"response"`
+}
+
+type decision struct {
+	Block  bool   `json:"block"`
+	Reason string `json:"reason"`
+	Ask    string `json:"ask"`
+	Skip   bool   `json:"skip"`
+	Retry  bool   `json:"retry"`
+	Drop   bool   `json:"drop"`
 }
 
 // lifecycle is the reply in the words of the pipeline, which drops what the moment

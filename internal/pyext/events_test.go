@@ -42,6 +42,15 @@ def register(api):
     def meta(event, ctx):
         assert len(event.id) == 16 and event.timestamp > 1e9 and event.data == {"content": "hi"}
         assert event.upper() == "HI" and event == "hi" and isinstance(event, str)
+        import copy, pickle
+        for same in (copy.copy(event), copy.deepcopy(event), pickle.loads(pickle.dumps(event))):
+            assert same == "hi" and same.content == "hi" and same.type == "user_message" and same.id == event.id
+    @api.on("tool_call")
+    def copies(event, ctx):
+        import copy
+        name, same = event.id, copy.deepcopy(event)
+        assert same.arguments == event.arguments and same.arguments is not event.arguments and same.id == name
+        assert not hasattr(event, "nonsense")
 `
 
 // Every event has the fields that the guide and its program promise.
@@ -248,7 +257,7 @@ func TestUnsubscribed(t *testing.T) {
 	w.moment(t, &sdk.UserMessageContext{Text: "x"})
 	w.Host.mu.Lock()
 	defer w.Host.mu.Unlock()
-	if n := w.proc.next; n != 0 {
+	if n := w.proc.sent(); n != 0 {
 		t.Errorf("%d frames were sent", n)
 	}
 }

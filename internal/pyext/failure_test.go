@@ -1,8 +1,6 @@
 package pyext
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,6 +104,7 @@ func TestHostileHandlers(t *testing.T) {
 		{"not json", "return Result(arguments={'o': object(), 'n': float('inf'), 's': {1}})", lifecycle.Changed, "", "", false},
 		{"surrogate", "return Result(message='\\ud800')", lifecycle.Spoke, "", "", false},
 		{"prints", "print('x' * 1000000); import sys; sys.stderr.write('y' * 100000)", lifecycle.Passed, "", "", false},
+		{"floods with dots", "[ctx.logger.info('... line %d', i) for i in range(5000)]", lifecycle.Passed, "", "bad: warning: ... 4800 more lines left out", false},
 		{"floods", "[ctx.logger.info('line %d', i) for i in range(5000)]", lifecycle.Passed, "", "bad: warning: ... 4800 more lines left out", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,6 +132,9 @@ func TestHostileHandlers(t *testing.T) {
 				t.Errorf("the other extension did not run: %+v", out.Said)
 			}
 			w.wants(t, c.said)
+			if n := strings.Count(w.said(), "\n"); n > 200 {
+				t.Errorf("%d lines", n)
+			}
 			// The next event finds the extension in service, or not at all.
 			w.moment(t, bash("ls"))
 			if n := len(w.pipeline.Records()); (n == 3) != c.off {
@@ -228,75 +230,17 @@ def register(api):
 	}
 }
 
+// awaitFile waits for something that an extension does. Only a test that fails gets
+// to the end of its patience.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
-	for {
+	for range 20_000 {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
-		if t.Context().Err() != nil {
-			t.Fatal("never came: " + path)
-		}
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// AX-30: a tool learns that it was cancelled, sync or async; one that does not care
-// is replaced together with its process.
-func TestCancellation(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ name, head, body string }{
-		{"sync", "def", "while not ctx.signal.is_set(): time.sleep(0.01)"},
-		{"async", "async def", "while not ctx.signal.is_set(): await asyncio.sleep(0.01)"},
-		{"async wait", "async def", "await ctx.signal.wait()"},
-		{"async without looking", "async def", "await asyncio.sleep(1000)"},
-		{"deaf", "def", "time.sleep(1000)"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			started, stopped := filepath.Join(dir, "started"), filepath.Join(dir, "stopped")
-			w := start(t, files{"a": fmt.Sprintf(`
-import asyncio, time
-def register(api):
-    @api.tool(name="long", description="", input_schema={"type": "object"})
-    %s long(ctx):
-        open(%q, "w").close()
-        try:
-            %s
-        finally:
-            open(%q, "w").close()
-    @api.command("alive")
-    def alive(args, ctx): return "yes"
-`, c.head, started, c.body, stopped)}, func(o *Options) {
-				if c.name == "deaf" {
-					o.patience = 100 * time.Millisecond
-				}
-			})
-			ctx, cancel := context.WithCancel(t.Context())
-			long := w.tool(t, "long")
-			done := make(chan error, 1)
-			go func() {
-				_, err := long.Execute(ctx, tool.Call{})
-				done <- err
-			}()
-			awaitFile(t, started)
-			cancel()
-			if err := <-done; !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
-			}
-			if c.name != "deaf" {
-				awaitFile(t, stopped)
-			}
-			// The extension is in service afterwards.
-			if got, err := w.command(t.Context(), t, "alive", "", sdk.Context{}); got != "yes" || err != nil {
-				t.Errorf("%q, %v", got, err)
-			}
-			if got := w.said(); got != "" {
-				t.Errorf("said: %s", got)
-			}
-		})
-	}
+	t.Fatal("never came: " + path)
 }
 
 // After a restart the extensions that are left hear of the session first.
@@ -339,7 +283,10 @@ def register(api):
 		if got, err := w.command(t.Context(), t, "later", file, sdk.Context{}); got != "soon" || err != nil {
 			t.Fatalf("%q, %v", got, err)
 		}
-		for p.running() != 0 { // The answer comes a moment before the end of the call.
+		for { // The answer comes a moment before the end of the call.
+			if running, _ := p.marked(); running == 0 {
+				break
+			}
 			time.Sleep(time.Millisecond)
 		}
 		if err := os.WriteFile(file, nil, 0o644); err != nil {

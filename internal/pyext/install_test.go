@@ -56,15 +56,14 @@ func TestRealInstall(t *testing.T) {
 	}
 }
 
-// The guide's files run on every supported Python that is installed here.
-func TestVersions(t *testing.T) {
-	t.Parallel()
+// pythons are the interpreters of every supported version that are installed here.
+func pythons(t testing.TB) (found []string) {
+	t.Helper()
 	root := os.Getenv("PYENV_ROOT")
 	if root == "" {
 		home, _ := os.UserHomeDir()
 		root = filepath.Join(home, ".pyenv")
 	}
-	var found []string
 	for _, minor := range []string{"11", "12", "13", "14"} {
 		pyenv, _ := filepath.Glob(filepath.Join(root, "versions", "3."+minor+".*", "bin", "python3"))
 		found = append(found, pyenv...)
@@ -72,13 +71,24 @@ func TestVersions(t *testing.T) {
 			found = append(found, path)
 		}
 	}
-	for _, path := range found {
+	return found
+}
+
+// with runs extensions in an interpreter.
+func with(t testing.TB, path string) func(*Options) {
+	return func(o *Options) { o.Interpreter = Interpreter{Path: path, getenv: os.Getenv, dir: t.TempDir()} }
+}
+
+// The guide's files run on every supported Python that is installed here.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	for _, path := range pythons(t) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			w := start(t, files{
 				"anatomy": seed(t, "anatomy.py"), "word_count": seed(t, "word_count.py"), "companion": seed(t, "companion.py"), "recorder": recorder,
 				"slow": "import asyncio\ndef register(api):\n    @api.on('tool_call')\n    async def f(event, ctx):\n        async with asyncio.timeout(5): await asyncio.sleep(0)\n        return Result(message='waited')\n",
-			}, func(o *Options) { o.Interpreter = Interpreter{Path: path, getenv: os.Getenv, dir: t.TempDir()} })
+			}, with(t, path))
 			w.moment(t, &sdk.SessionStartContext{})
 			if out := w.moment(t, bash("ls")); len(out.Said) != 1 || len(out.Notices) != 0 {
 				t.Errorf("%+v %s", out, w.said())

@@ -1,5 +1,7 @@
 package pyext
 
+import "errors"
+
 // Loaded is an extension with what it registered.
 type Loaded struct {
 	Extension
@@ -22,6 +24,40 @@ type Tool struct {
 type Command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+}
+
+// List is what there is to say about extensions that were found, those that others
+// shadow included, in running order. host runs them; nil: nobody does. It starts nothing.
+func List(found []Extension, host *Host) []Loaded {
+	var active []Loaded
+	if host != nil {
+		active = host.Extensions()
+	}
+	out := make([]Loaded, 0, len(found))
+	for _, e := range found {
+		l := Loaded{Extension: e}
+		if e.ShadowedBy == "" && len(active) > 0 {
+			l, active = active[0], active[1:]
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// Err is why none of the extensions runs, where that is nobody's fault alone; nil if
+// they run or are about to. It does not wait.
+func (h *Host) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.state:
+	default:
+		return nil
+	}
+	if errors.Is(h.err, errNone) {
+		return nil
+	}
+	return h.err
 }
 
 func (l *Loaded) fill(reg *loaded) {

@@ -11,44 +11,29 @@ import (
 // connect starts the process with its private pipes: 3 and 4 are the wire, 5 is the
 // marker. What it prints can be read from printed.
 func (p *process) connect() (printed *os.File, err error) {
-	var opened []*os.File
-	defer func() {
-		if err != nil {
-			for _, f := range opened {
-				_ = f.Close()
-			}
-		}
-	}()
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-			opened = append(opened, r, w)
-		}
-		return r, w
+	var made pipes
+	childIn, in := made.pair()
+	out, childOut := made.pair()
+	printed, childPrint := made.pair()
+	if made.err != nil {
+		return nil, made.fail(made.err)
 	}
-	childIn, in := pipe()
-	out, childOut := pipe()
-	printed, childPrint := pipe()
+	note, err := os.CreateTemp("", "aura-*")
 	if err != nil {
-		return nil, err
+		return nil, made.fail(err)
 	}
-	if p.marker, err = os.CreateTemp("", "aura-*"); err != nil {
-		return nil, err
+	made.opened = append(made.opened, note)
+	_ = os.Remove(note.Name())
+	if err := note.Truncate(markerSize); err != nil {
+		return nil, made.fail(err)
 	}
-	opened = append(opened, p.marker)
-	_ = os.Remove(p.marker.Name())
-	if err = p.marker.Truncate(8); err != nil {
-		return nil, err
-	}
-	p.in, p.out = in, out
+	p.to.file, p.from, p.marker = in, out, marker{note}
 	p.cmd.Stdout, p.cmd.Stderr = childPrint, childPrint
-	p.cmd.ExtraFiles = []*os.File{childIn, childOut, p.marker}
+	p.cmd.ExtraFiles = []*os.File{childIn, childOut, note}
 	procgroup.Lead(p.cmd)
-	if err = p.cmd.Start(); err != nil {
-		return nil, err
+	if err := p.cmd.Start(); err != nil {
+		return nil, made.fail(err)
 	}
-	for _, f := range []*os.File{childIn, childOut, childPrint} {
-		_ = f.Close()
-	}
+	closeAll(childIn, childOut, childPrint)
 	return printed, nil
 }

@@ -40,6 +40,7 @@ type Options struct {
 
 	patience time.Duration // For calls to stop after the person cancelled; for tests.
 	loading  time.Duration // Of loading one extension, if not Timeout; for tests.
+	boot     string        // What Python runs; for tests.
 
 	// Messages is the conversation, for extensions that read it. It is called
 	// only while a handler, tool or command runs.
@@ -82,6 +83,9 @@ func New(o Options, found []Extension) *Host {
 	}
 	if o.loading <= 0 {
 		o.loading = o.Timeout
+	}
+	if o.boot == "" {
+		o.boot = bootCode
 	}
 	if o.patience <= 0 {
 		o.patience = cancelGrace
@@ -145,9 +149,14 @@ func (h *Host) Prompts() []string {
 func (h *Host) Close() {
 	h.mu.Lock()
 	h.closed = true
-	p := h.proc
+	p, state := h.proc, h.state
 	h.mu.Unlock()
 	if p != nil {
+		select {
+		case <-state:
+		default: // It still loads: nothing of it has begun that could end in order.
+			p.kill(death{why: "the session has ended", blameless: true})
+		}
 		p.shutdown()
 	}
 	h.wg.Wait()
@@ -220,6 +229,13 @@ func (h *Host) spawn() (*process, error) {
 		h.opts.Notice("", fmt.Sprintf("Python extensions do not run: %v", err))
 		return nil, err
 	}
+	h.mu.Lock()
+	h.proc = p // Close ends it also while it loads.
+	closed := h.closed
+	h.mu.Unlock()
+	if closed {
+		p.kill(death{why: "the session has ended", blameless: true})
+	}
 	return p, p.load(list)
 }
 
@@ -245,6 +261,29 @@ func (h *Host) blame(p *process) bool {
 		h.opts.Notice(name, text)
 	}
 	return again
+}
+
+// takeLoaded keeps what an extension registered, or why it could not be loaded.
+func (h *Host) takeLoaded(l *loaded) {
+	if l.Index < 1 || l.Index > len(h.found) {
+		return
+	}
+	name := h.found[l.Index-1].Name
+	h.mu.Lock()
+	_, again := h.regs[l.Index]
+	h.regs[l.Index] = l
+	if l.Error != "" {
+		h.off[l.Index] = "it could not be loaded: " + l.Error
+	}
+	h.mu.Unlock()
+	if l.Error != "" {
+		h.opts.Logger.Warn("extension could not be loaded", "extension", name, "error", l.Error, "trace", l.Trace)
+		h.opts.Notice(name, "it could not be loaded: "+l.Error)
+		return
+	}
+	if !again {
+		h.opts.Logger.Debug("extension loaded", "extension", name, "handlers", len(l.Handlers), "tools", len(l.Tools), "commands", len(l.Commands))
+	}
 }
 
 // died is called when a process that was ready is gone. A new one is started for

@@ -14,7 +14,7 @@ import (
 
 // python is the other end of the wire, and what extensions import.
 //
-//go:embed all:python
+//go:embed python/agent/*.py python/agent/*/*.py python/agent/*/*/*.py
 var python embed.FS
 
 // Sources is the Python package `agent`.

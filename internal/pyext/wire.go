@@ -1,10 +1,15 @@
 package pyext
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strconv"
+	"sync"
 
 	"github.com/idelchi/aura/sdk"
 )
@@ -140,6 +145,86 @@ func factsOf(c *sdk.Context, vars *map[string]string) facts {
 			Agent: c.Agent, Mode: c.Mode, Model: c.ModelInfo.Name, Provider: c.Provider, Think: c.ThinkMode, MaxSteps: c.MaxSteps,
 			Auto: c.Auto, Workdir: c.Workdir, ContextLength: c.ModelInfo.ContextLength, Vars: varMap{vars},
 		},
+	}
+}
+
+// sender writes frames to Python. Frames stay whole and in the order of the queue:
+// who adds a call to the queue holds mu until its frame is written.
+type sender struct {
+	mu     sync.Mutex
+	file   *os.File
+	facts  facts  // As sent last.
+	buffer []byte // Of the frame before.
+}
+
+// maxBuffer is the largest frame whose memory is used again.
+const maxBuffer = 64 << 10
+
+// line writes a frame that is not a call.
+func (s *sender) line(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.write(append([]byte(text), '\n'))
+}
+
+// call writes the frame of a call. The caller holds mu.
+func (s *sender) call(id int64, c *call) {
+	frame := append(append(append(s.buffer[:0], `{"op":"`...), c.op...), `","id":`...)
+	frame = append(strconv.AppendInt(frame, id, 10), `,"owner":`...)
+	frame = append(strconv.AppendInt(frame, int64(c.owner), 10), ',')
+	frame = append(frame, c.fields...)
+	frame = s.appendFacts(frame, c.context)
+	frame = append(frame, "}\n"...)
+	if len(frame) <= maxBuffer {
+		s.buffer = frame
+	}
+	s.write(frame)
+}
+
+// write writes a frame. The caller holds mu. An error means that the process is
+// gone: the reader reports it.
+func (s *sender) write(frame []byte) { _, _ = s.file.Write(frame) }
+
+// appendFacts adds the facts to a frame if they are news. The caller holds mu.
+func (s *sender) appendFacts(frame []byte, c *sdk.Context) []byte {
+	now := factsOf(c, s.facts.Config.Vars.values)
+	if now.Config.Vars.values == nil && c.Vars != nil {
+		now.Config.Vars.values = new(c.Vars)
+	}
+	if now == s.facts {
+		return frame
+	}
+	data, err := marshal(now)
+	if err != nil {
+		return frame
+	}
+	s.facts = now
+	return append(append(frame, `,"facts":`...), data...)
+}
+
+// readFrames takes frames from Python until there are no more.
+func readFrames(from io.Reader, take func(frame)) error {
+	r := bufio.NewReaderSize(from, 64<<10)
+	var long []byte
+	for {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if long = append(long, line...); len(long) > maxFrame {
+				return fmt.Errorf("a line of more than %d bytes", maxFrame)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if long != nil {
+			line, long = append(long, line...), nil
+		}
+		f, err := parseFrame(line)
+		if err != nil {
+			return err
+		}
+		take(f)
 	}
 }
 

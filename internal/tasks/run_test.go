@@ -217,7 +217,7 @@ past: {schedule: {once: 2020-01-01T00:00}, commands: [a]}
 	defer stop()
 	var often, slow, beside, ended atomic.Int32
 	var skipped string
-	err = tasks.Serve(ctx, list, func(ctx context.Context, x tasks.Task) {
+	err = tasks.Serve(ctx, list, tasks.Service{Run: func(ctx context.Context, x tasks.Task) {
 		switch x.Name {
 		case "slow":
 			if slow.Add(1) > 1 {
@@ -232,7 +232,7 @@ past: {schedule: {once: 2020-01-01T00:00}, commands: [a]}
 		default:
 			t.Errorf("%s ran", x.Name)
 		}
-	}, func(x tasks.Task, err error) { skipped = fmt.Sprint(x.Name, err) })
+	}, Skip: func(x tasks.Task, err error) { skipped = fmt.Sprint(x.Name, err) }})
 	if err != nil || beside.Load() != 0 || ended.Load() != 1 || !strings.HasPrefix(skipped, "past") {
 		t.Errorf("%v; %d beside itself, %d ended, skipped %q", err, beside.Load(), ended.Load(), skipped)
 	}
@@ -247,7 +247,7 @@ func TestServeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := 0
-	err = tasks.Serve(t.Context(), []tasks.Task{{Name: "x", Schedule: schedule}}, func(context.Context, tasks.Task) { ran++ }, func(tasks.Task, error) {})
+	err = tasks.Serve(t.Context(), []tasks.Task{{Name: "x", Schedule: schedule}}, tasks.Service{Run: func(context.Context, tasks.Task) { ran++ }})
 	if err != nil || ran != 1 {
 		t.Errorf("ran %d times, %v", ran, err)
 	}

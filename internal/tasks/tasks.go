@@ -247,3 +247,19 @@ func Choose(list []Task, names []string) ([]Task, error) {
 	}
 	return out, errors.Join(errs...)
 }
+
+// Still is Choose for names that were chosen before: those that are gone or disabled
+// by now are left out.
+func Still(list []Task, names []string) []Task {
+	var left []string
+	for _, name := range names {
+		if t, err := Find(list, name); err == nil && !t.Disabled {
+			left = append(left, name)
+		}
+	}
+	if len(names) > 0 && len(left) == 0 {
+		return nil
+	}
+	out, _ := Choose(list, left)
+	return out
+}

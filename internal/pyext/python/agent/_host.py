@@ -32,13 +32,14 @@ class Extension:
         self.tools = {}
         self.commands = {}
         self.prompts = []
-        self.complaint = ""
+        self.complaint = ""  # The latest one.
+        self.told = False  # The other side knows what it registered.
         self._logger = None
 
     def add_handler(self, event, fn, on_failure):
+        if self.host.too_late(self, f"a handler for {event}"):
+            return
         self.handlers.append((event, fn, on_failure, takes(fn, 2)))
-        if self.host.ready:
-            self.host.warn(self, f"a handler for {event} was added after register returned; it will not be called")
 
     @property
     def logger(self):
@@ -50,22 +51,23 @@ class Extension:
 class Call:
     """One thing the other side asked for."""
 
-    __slots__ = ("id", "owner", "what", "shape", "task", "cancelled", "event", "lines")
+    __slots__ = ("id", "owner", "what", "shape", "task", "cancelled", "signal", "lines", "fetched")
 
     def __init__(self, id, owner, what, shape):
-        self.id = id
+        self.id = id  # 0: nobody waits for an answer.
         self.owner = owner
         self.what = what
         self.shape = shape  # Makes the reply from what the function returned.
         self.task = None
         self.cancelled = False
-        self.event = None
-        self.lines = 0
+        self.signal = None  # Made when somebody asks for it.
+        self.lines = 0  # Logged so far.
+        self.fetched = None  # What it asked the other side for, by name.
 
     def cancel(self):
         self.cancelled = True
-        if self.event is not None:
-            self.event.set()
+        if self.signal is not None:
+            self.signal.set()
 
 
 class Context(ExtensionContext):
@@ -86,40 +88,40 @@ class Context(ExtensionContext):
 
     @property
     def signal(self):
-        if self._call.event is None:
-            self._call.event = make_signal(self._owner.host, self._call)
-        return self._call.event
+        call = self._call
+        if call.signal is None:
+            call.signal = self._owner.host.make_signal()
+            if call.cancelled:
+                call.signal.set()
+        return call.signal
 
 
-def make_signal(host, call):
-    """An asyncio.Event that also looks at the wire, for functions that are not coroutines."""
-    from asyncio import Event
+# Flags of code objects, as in inspect: *args and **kwargs.
+VARARGS, VARKEYWORDS = 0x04, 0x08
 
-    class Signal(Event):
-        def is_set(self):
-            if not super().is_set():
-                host.poll()
-            return super().is_set()
 
-    signal = Signal()
-    if call.cancelled:
-        signal.set()
-    return signal
+def unwrapped(fn, flag):
+    """The function whose parameters count: that inside a decorator which passes all of them on."""
+    while hasattr(fn, "__wrapped__") and getattr(getattr(fn, "__code__", None), "co_flags", 0) & flag:
+        fn = fn.__wrapped__
+    return fn
 
 
 def takes(fn, most):
     """How many positional arguments a handler wants: handlers may leave out ctx."""
+    fn = unwrapped(fn, VARARGS)
     code = getattr(fn, "__code__", None)
     bound = 0
     if code is None and hasattr(fn, "__func__"):
         code, bound = getattr(fn.__func__, "__code__", None), 1
-    if code is None or code.co_flags & 0x04:  # *args
+    if code is None or code.co_flags & VARARGS:
         return most
     return max(0, min(most, code.co_argcount - bound))
 
 
 def context_name(fn):
     """The parameter of a tool function that gets the context; None if there is none."""
+    fn = unwrapped(fn, VARKEYWORDS)
     code = getattr(fn, "__code__", None) or getattr(getattr(fn, "__func__", None), "__code__", None)
     if code is None:
         try:
@@ -142,32 +144,16 @@ def context_name(fn):
     return None
 
 
-class Steps:
+class Marked:
     """A coroutine whose every step is marked as its owner's."""
 
-    def __init__(self, host, call, coro):
+    def __init__(self, host, owner, coro):
         self.host = host
-        self.call = call
+        self.owner = owner
         self.coro = coro
-        self.parked = False
 
     def _step(self, advance, *args):
-        wire = self.host.wire
-        self.host.current = self.call
-        before = wire.mark(self.call.owner.index)
-        try:
-            value = advance(*args)
-        except (SystemExit, KeyboardInterrupt) as e:
-            # They would end the event loop, and everybody with it.
-            raise RuntimeError(brief(e)) from e
-        finally:
-            wire.mark(before)
-            self.host.current = None
-        if not self.parked and self.call.id:
-            # The other side's clock for those behind it runs from now on.
-            self.parked = True
-            wire.put('{"id":%d,"await":true}' % self.call.id)
-        return value
+        return self.host.as_owner(self.owner, advance, *args)
 
     def send(self, value):
         return self._step(self.coro.send, value)
@@ -188,11 +174,49 @@ class Steps:
         return self.send(None)
 
 
+class Steps(Marked):
+    """The coroutine of a call.
+
+    Steps can happen inside each other: one coroutine tells the bus something, and
+    another one that listens begins at once.
+    """
+
+    def __init__(self, host, call, coro):
+        super().__init__(host, call.owner, coro)
+        self.call = call
+        self.parked = False
+
+    def _step(self, advance, *args):
+        host, wire = self.host, self.host.wire
+        interrupted, host.current = host.current, self.call
+        before = wire.mark(self.owner.index)
+        try:
+            value = advance(*args)
+        except (SystemExit, KeyboardInterrupt) as e:
+            # They would end the event loop, and everybody with it.
+            raise RuntimeError(brief(e)) from e
+        finally:
+            wire.mark(before)
+            host.current = interrupted
+        if not self.parked and self.call.id:
+            # The other side's clock for those behind it runs from now on.
+            self.parked = True
+            wire.put('{"id":%d,"await":true}' % self.call.id)
+        return value
+
+
+def coroutine(awaitable):
+    """Something with steps, from something that can be awaited."""
+    return awaitable if hasattr(awaitable, "send") else await_it(awaitable)
+
+
 async def await_it(awaitable):
     return await awaitable
 
 
 class Host:
+    """This end of the wire: the extensions, and the calls that have not been answered."""
+
     def __init__(self, wire):
         self.wire = wire
         self.facts = {"session": {}, "config": {}}
@@ -200,20 +224,20 @@ class Host:
         self.config = _session.Config(self)
         self.extensions = []
         self.owners = {}  # The same by number.
-        self.bus = {}
-        self.tool_owner = {}
+        self.bus = {}  # Name of an event to (extension, function) of each listener.
+        self.tool_owner = {}  # Name of a tool to its extension.
         self.command_owner = {}
-        self.calls = {}
-        self.inbox = []
+        self.calls = {}  # Calls that have begun, by number.
+        self.inbox = []  # Frames of calls that have not.
+        self.aside = True  # Input may have been taken behind the loop's back.
         self.current = None  # The call that is running.
-        self.fetched = {}
-        self.asked = 0
-        self.answers = {}
-        self.ready = False
+        self.asked = 0  # Number of the latest question to the other side.
+        self.answers = {}  # Frames that answer questions, by number.
         self.debug = False
         self.quiet = 0  # Lines logged outside of calls.
+        self.signal_type = None
         self.loop = None
-        self.backlog = []
+        self.backlog = []  # Coroutines that wait for the loop to run, with their calls.
 
     # Running.
 
@@ -236,7 +260,7 @@ class Host:
             if op == "cancel":
                 self.cancel(frame["id"], frame.get("now"))
             elif op == "answer":
-                self.answers[frame["id"]] = frame.get("value")
+                self.answers[frame["id"]] = frame
             else:
                 self.inbox.append(frame)
         return self.waiting()
@@ -252,23 +276,25 @@ class Host:
         for call, coro in self.backlog:
             self.launch(call, coro)
         self.backlog = []
-        if _wire.WINDOWS:
-            from threading import Thread
-
-            Thread(target=self.feed, args=(loop,), daemon=True).start()
-        else:
-            loop.add_reader(self.wire.source, self.readable)
+        self.wire.watch(loop, self.readable)
         loop.call_soon(self.drain)
-        try:
-            loop.run_forever()
-        finally:
-            for task in asyncio.all_tasks(loop):
-                task.cancel()
+        loop.run_forever()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:  # They may clean up; the other side does not wait long.
+            loop.run_until_complete(asyncio.wait(tasks, timeout=0.5))
 
     def readable(self):
+        """The loop says that there is input."""
+        if self.aside:
+            self.aside = False
+            if not self.wire.pending():
+                return  # To wait for it would stop everybody.
         try:
             frames = self.wire.receive()
         except (EOFError, OSError):
+            self.wire.unwatch(self.loop)
             self.loop.stop()
             return
         for frame in self.take(frames):
@@ -278,16 +304,6 @@ class Host:
         for frame in self.waiting():
             self.handle(frame)
 
-    def feed(self, loop):
-        """Windows: a thread reads, because pipes cannot be watched there."""
-        while True:
-            try:
-                frames = self.wire.receive()
-            except (EOFError, OSError):
-                loop.call_soon_threadsafe(loop.stop)
-                return
-            loop.call_soon_threadsafe(lambda f=frames: [self.handle(x) for x in self.take(f)])
-
     def get_loop(self):
         if self.loop is None:
             import asyncio
@@ -296,15 +312,36 @@ class Host:
             asyncio.set_event_loop(self.loop)
         return self.loop
 
+    def on_main_thread(self):
+        return _wire.get_ident() == self.wire.main
+
     def poll(self):
         """Look whether the running call has been cancelled."""
-        if _wire.get_ident() != self.wire.main:
-            return
-        while self.wire.pending():
-            waiting = len(self.inbox)
-            self.take(self.wire.receive())
-            if self.loop is not None and len(self.inbox) > waiting:
-                self.loop.call_soon(self.drain)
+        if self.on_main_thread():
+            while self.wire.pending():
+                self.take_aside(self.wire.receive())
+
+    def take_aside(self, frames):
+        """Sort frames that arrived in the middle of a call; what they ask for is done after it."""
+        self.aside = True
+        waiting = len(self.inbox)
+        self.take(frames)
+        if self.loop is not None and len(self.inbox) > waiting:
+            self.loop.call_soon(self.drain)
+
+    def make_signal(self):
+        """An asyncio.Event that also looks at the wire, for functions that are not coroutines."""
+        if self.signal_type is None:
+            from asyncio import Event
+
+            class Signal(Event):
+                def is_set(signal):
+                    if not super().is_set():
+                        self.poll()
+                    return super().is_set()
+
+            self.signal_type = Signal
+        return self.signal_type()
 
     # Loading.
 
@@ -323,8 +360,8 @@ class Host:
             self.wire.mark(ext.index)
             self.wire.send({"loading": ext.index})
             self.wire.send({"loaded": self.load(ext, paths)})
+            ext.told = True
         self.wire.mark(0)
-        self.ready = True
         self.wire.send({"ready": True})
 
     def load(self, ext, paths):
@@ -407,7 +444,15 @@ class Host:
         if hasattr(result, "__await__"):
             self.get_loop().run_until_complete(await_it(result))
 
+    def too_late(self, ext, what):
+        """Whether something is registered after the other side was told what there is."""
+        if ext.told:
+            self.warn(ext, f"{what} was added after register returned; it is left out")
+        return ext.told
+
     def add_tool(self, ext, spec):
+        if self.too_late(ext, f"tool {spec.name!r}"):
+            return
         owner = self.tool_owner.setdefault(spec.name, ext)
         if owner is not ext or spec.name in ext.tools:
             self.warn(ext, f"tool {spec.name!r} is already registered by extension {owner.name!r}; it is left out")
@@ -416,6 +461,8 @@ class Host:
 
     def add_command(self, ext, name, description, fn):
         name = name.removeprefix("/")
+        if self.too_late(ext, f"command /{name}"):
+            return
         owner = self.command_owner.setdefault(name, ext)
         if owner is not ext or name in ext.commands:
             self.warn(ext, f"command /{name} is already registered by extension {owner.name!r}; it is left out")
@@ -424,7 +471,7 @@ class Host:
 
     def add_prompt(self, ext, text):
         ext.prompts.append(str(text))
-        if self.ready:
+        if ext.told:
             self.wire.send({"prompts": ext.prompts, "index": ext.index})
 
     # Calls.
@@ -433,7 +480,6 @@ class Host:
         facts = frame.get("facts")
         if facts is not None:
             self.facts = facts
-        self.fetched = {}
         self.quiet = 0
         op = frame["op"]
         if op == "chunks":
@@ -488,9 +534,7 @@ class Host:
             self.backlog.append((call, value))
 
     def launch(self, call, value):
-        if not hasattr(value, "send"):
-            value = await_it(value)
-        steps = Steps(self, call, value)
+        steps = Steps(self, call, coroutine(value))
         if sys.version_info >= (3, 12):
             import asyncio
 
@@ -498,6 +542,8 @@ class Host:
         else:
             task = self.loop.create_task(steps)
         call.task = task
+        if call.cancelled:
+            self.end_soon(call)
         if task.done():
             self.done(call, task)
         else:
@@ -518,16 +564,13 @@ class Host:
         if not call.id:
             return
         reply = call.shape(value)
-        self.close(call)
         if reply is None:
-            self.wire.put('{"id":%d}' % call.id)
-            return
-        try:
-            text = _wire.encode({"id": call.id, "ok": reply})
-        except (ValueError, TypeError, RecursionError, OverflowError):
-            text = _wire.encode({"id": call.id, "ok": _wire._tame(reply)})
-        if len(text) > _wire.MAX_FRAME:
-            raise OverflowError(f"the answer has {len(text)} bytes, more than {_wire.MAX_FRAME}")
+            text = '{"id":%d}' % call.id
+        else:
+            text = _wire.encode_anything({"id": call.id, "ok": reply})
+            if len(text) > _wire.MAX_FRAME:
+                raise OverflowError(f"the answer has {len(text)} bytes, more than {_wire.MAX_FRAME}")
+        self.close(call)
         self.wire.put(text)
 
     def fail(self, call, error):
@@ -540,16 +583,28 @@ class Host:
     def close(self, call):
         self.calls.pop(call.id, None)
         if call.lines > MAX_LINES:
-            self.log(call.owner, 30, f"... {call.lines - MAX_LINES} more lines left out")
+            self.say(call.owner, 30, f"... {call.lines - MAX_LINES} more lines left out")
 
     def cancel(self, id, now):
         call = self.calls.get(id)
         if call is None:
+            self.withdraw(id)
             return
         call.cancel()
         if call.task is not None:
-            # A coroutine that watches its signal gets a moment to end by itself.
-            self.loop.call_later(0 if now else 0.5, call.task.cancel)
+            self.end_soon(call, 0 if now else 0.5)
+
+    def end_soon(self, call, after=0.5):
+        """Cancel a coroutine; one that watches its signal gets a moment to end by itself."""
+        self.loop.call_later(after, call.task.cancel)
+
+    def withdraw(self, id):
+        """A call that was cancelled before it began never does."""
+        for i, frame in enumerate(self.inbox):
+            if frame.get("id") == id and frame["op"] != "chunks":
+                del self.inbox[i]
+                self.wire.send({"id": id, "error": "cancelled"})
+                return
 
     def chunks(self, frame):
         """Pieces of a stream: many at a time, nobody waits for an answer to each."""
@@ -563,29 +618,46 @@ class Host:
 
     def background(self, owner, awaitable, what):
         """Run something that nobody waits for."""
-        self.await_value(Call(0, owner, what, None), awaitable)
+        call = Call(0, owner, what, None)
+        if self.on_main_thread() or self.loop is None:
+            self.await_value(call, awaitable)
+        else:
+            self.loop.call_soon_threadsafe(self.await_value, call, awaitable)
 
-    def enter(self, owner):
-        """Mark another extension as the one that runs; returns the one before."""
-        before = self.wire.mark(owner.index if isinstance(owner, Extension) else owner)
-        return before
+    def as_owner(self, owner, fn, *args):
+        """Call a function of another extension: if the process does not survive it, it is that one's fault."""
+        if not self.on_main_thread():
+            return fn(*args)  # The marker is about the main thread.
+        before = self.wire.mark(owner.index)
+        try:
+            return fn(*args)
+        finally:
+            self.wire.mark(before)
+
+    def marked(self, owner, awaitable):
+        """The same for something that is awaited."""
+        return Marked(self, owner, coroutine(awaitable))
 
     def fetch(self, what):
         """Ask the other side for something large. It is the same all through a call."""
-        if what in self.fetched:
-            return self.fetched[what]
         call = self.current
-        if call is None or not call.id or _wire.get_ident() != self.wire.main:
-            return None
+        if call is None or not call.id or not self.on_main_thread():
+            raise RuntimeError(
+                f"{what} of the session can be read while a handler, tool or command runs, "
+                "not in stream_chunk, in the background or in a thread")
+        if call.fetched is None:
+            call.fetched = {}
+        elif what in call.fetched:
+            return call.fetched[what]
         self.asked += 1
         number = self.asked
         self.wire.put('{"id":%d,"ask":"%s","number":%d}' % (call.id, what, number))
-        waiting = len(self.inbox)
         while number not in self.answers:
-            self.take(self.wire.receive())
-        if self.loop is not None and len(self.inbox) > waiting:
-            self.loop.call_soon(self.drain)
-        value = self.fetched[what] = self.answers.pop(number)
+            self.take_aside(self.wire.receive())
+        answer = self.answers.pop(number)
+        if "error" in answer:
+            raise InterruptedError(answer["error"])
+        value = call.fetched[what] = answer["value"]
         return value
 
     # Talking to the person.
@@ -608,15 +680,19 @@ class Host:
         return logger
 
     def log(self, owner, level, text, trace=None):
+        """Say something, up to a number of lines."""
         call = self.current
         if call is not None and call.id:
             call.lines += 1
-            if call.lines > MAX_LINES and not text.startswith("... "):
+            if call.lines > MAX_LINES:
                 return
         else:
             self.quiet += 1
             if self.quiet > MAX_LINES:
                 return
+        self.say(owner, level, text, trace)
+
+    def say(self, owner, level, text, trace=None):
         if len(text) > MAX_LINE:
             text = text[:MAX_LINE] + "..."
         self.wire.send({"log": text, "level": level, "index": owner.index, "trace": trace})
@@ -670,10 +746,7 @@ def shape_tool(value):
     if isinstance(value, str):
         return {"value": str(value)}
     if isinstance(value, (dict, list, tuple)):
-        try:
-            return {"value": _wire.encode(value)}
-        except (ValueError, TypeError, RecursionError):
-            return {"value": _wire.encode(_wire._tame(value))}
+        return {"value": _wire.encode_anything(value)}
     return {"value": str(value)}
 
 

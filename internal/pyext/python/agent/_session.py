@@ -94,16 +94,15 @@ class Event:
     def __getattr__(self, name):
         # Made when somebody asks: most handlers do not.
         if name == "id":
-            from binascii import hexlify
-
             from os import urandom
 
-            self.id = hexlify(urandom(8)).decode()
+            self.id = urandom(8).hex()
             return self.id
         if name == "timestamp":
             self.timestamp = time()
             return self.timestamp
-        raise AttributeError(f"event {self.type} has no {name!r}")
+        # Not self.type: copies have no fields yet when they are asked for their methods.
+        raise AttributeError(f"event {self.__dict__.get('type')} has no {name!r}")
 
     def __repr__(self):
         return f"<{self.type} {self.data!r}>"
@@ -118,7 +117,16 @@ class TextEvent(str, Event):
     def __init__(self, kind, fields, key):
         Event.__init__(self, kind, fields)
 
+    def __reduce__(self):  # Copies are made with what str is made of, otherwise.
+        return _copy_text, (str(self), self.__dict__)
+
     __repr__ = str.__repr__
+
+
+def _copy_text(text, fields):
+    event = str.__new__(TextEvent, text)
+    event.__dict__.update(fields)
+    return event
 
 
 class TurnEvent(Event):

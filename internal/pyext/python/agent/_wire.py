@@ -5,7 +5,7 @@ parts are used directly; if they are not what they were, the module is.
 """
 
 import sys
-from _thread import allocate_lock, get_ident
+from _thread import allocate_lock, get_ident, start_new_thread
 
 try:
     from posix import _exit, read, set_inheritable, write
@@ -77,6 +77,14 @@ except Exception:
     decode, encode = _slow()
 
 
+def encode_anything(value):
+    """JSON for a value, whatever it is."""
+    try:
+        return encode(value)
+    except (ValueError, TypeError, RecursionError, OverflowError):
+        return encode(_tame(value))
+
+
 class Wire:
     """Both directions. Any thread may send; only the main thread receives."""
 
@@ -91,11 +99,7 @@ class Wire:
 
     def send(self, value):
         """Write one frame."""
-        try:
-            text = encode(value)
-        except (ValueError, TypeError, RecursionError, OverflowError):
-            text = encode(_tame(value))
-        self.put(text)
+        self.put(encode_anything(value))
 
     def put(self, text):
         """Write one frame that is JSON already."""
@@ -124,12 +128,16 @@ class Wire:
 
     def pending(self):
         """Whether receive would return at once."""
-        try:
-            from select import select
+        from select import select
 
-            return bool(select([self.source], [], [], 0)[0])
-        except Exception:
-            return False  # Windows: pipes cannot be asked.
+        return bool(select([self.source], [], [], 0)[0])
+
+    def watch(self, loop, callback):
+        """Have an event loop call back whenever there may be input."""
+        loop.add_reader(self.source, callback)
+
+    def unwatch(self, loop):
+        loop.remove_reader(self.source)
 
     def mark(self, number):
         """Leave a note about who is running, for the case that the process does not survive it."""
@@ -138,6 +146,51 @@ class Wire:
             # The one before last stays readable when nobody runs.
             self.marker[0:8] = (number | (number or before) << 32).to_bytes(8, "little")
         return before
+
+
+class FedWire(Wire):
+    """A wire that a thread reads all the time: on Windows pipes can neither be asked nor watched."""
+
+    def __init__(self, source, sink, marker):
+        from _queue import SimpleQueue
+
+        super().__init__(source, sink, marker)
+        self.arrived = SimpleQueue()  # Lists of frames; None at the end.
+        self.wake = None
+        start_new_thread(self._feed, ())
+
+    def _feed(self):
+        frames = ()
+        while frames is not None:
+            try:
+                frames = super().receive()
+            except (EOFError, OSError):
+                frames = None
+            self.arrived.put(frames)
+            wake = self.wake
+            if wake is not None:
+                wake()
+
+    def receive(self):
+        frames = self.arrived.get()
+        if frames is None:
+            self.arrived.put(None)  # It stays the end.
+            raise EOFError
+        return frames
+
+    def pending(self):
+        return not self.arrived.empty()
+
+    def watch(self, loop, callback):
+        def look():
+            if self.pending():  # Somebody may have taken it already.
+                callback()
+
+        self.wake = lambda: loop.call_soon_threadsafe(look)
+        self.wake()  # For what has arrived before.
+
+    def unwatch(self, loop):
+        self.wake = None
 
 
 def open_wire():
@@ -163,7 +216,7 @@ def open_wire():
         os.close(null)
         for fd in (source, sink):
             msvcrt.setmode(fd, os.O_BINARY)
-        wire = Wire(source, sink, None)
+        wire = FedWire(source, sink, None)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(line_buffering=True, errors="backslashreplace")

@@ -92,7 +92,11 @@ class ToolSpec:
         self.name = name
         self.description = description
         self.input_schema = {"type": "object", "properties": {}} if input_schema is None else input_schema
-        self.side_effects = ["none"] if side_effects is None else list(side_effects)
+        if side_effects is None:
+            side_effects = ("none",)
+        elif isinstance(side_effects, str):  # One, not a list of its letters.
+            side_effects = (side_effects,)
+        self.side_effects = list(side_effects)
         self.requires_approval = requires_approval
         self.handler = handler
 
@@ -144,6 +148,11 @@ class ExtensionContext:
         return f"ExtensionContext(session={self.session!r}, config={self.config!r})"
 
 
+# What a listener may raise without anybody else noticing. A coroutine that is
+# cancelled raises something else, and must.
+_FAILURES = (Exception, SystemExit, KeyboardInterrupt)
+
+
 class EventBus:
     """Messages between extensions, and between the parts of one."""
 
@@ -163,24 +172,21 @@ class EventBus:
     def emit(self, name, payload=None):
         """Tell everybody, without waiting for handlers that are coroutines."""
         for owner, fn in list(self._host.bus.get(name, ())):
-            before = self._host.enter(owner)
             try:
-                result = fn(payload)
+                result = self._host.as_owner(owner, fn, payload)
                 if hasattr(result, "__await__"):
                     self._host.background(owner, result, f"event {name}")
-            except Exception as e:
+            except _FAILURES as e:
                 self._host.complain(owner, f"event {name}", e)
-            finally:
-                self._host.enter(before)
 
     async def emit_async(self, name, payload=None):
         """Tell everybody and wait until all have finished."""
         for owner, fn in list(self._host.bus.get(name, ())):
             try:
-                result = fn(payload)
+                result = self._host.as_owner(owner, fn, payload)
                 if hasattr(result, "__await__"):
-                    await result
-            except Exception as e:
+                    await self._host.marked(owner, result)
+            except _FAILURES as e:
                 self._host.complain(owner, f"event {name}", e)
 
 
@@ -227,12 +233,16 @@ class ExtensionAPI:
 
     def register_tool(self, spec):
         """Offer a tool that is described by a ToolSpec."""
+        if not isinstance(spec.name, str) or not isinstance(spec.description, str):
+            raise TypeError(f"tool {spec.name!r}: its name and description must be strings")
         if not callable(spec.handler):
             raise TypeError(f"tool {spec.name!r}: its handler is not a function")
         self._host.add_tool(self._extension, spec)
 
     def command(self, name, *, description=""):
         """Decorator: run the function with (args, ctx) for /name. What it returns is shown."""
+        if not isinstance(name, str) or not isinstance(description, str):
+            raise TypeError(f"command {name!r}: its name and description must be strings")
 
         def decorate(fn):
             self._host.add_command(self._extension, name, description, fn)
