@@ -35,6 +35,27 @@ func (h Homes) Last() string {
 	return h.Global
 }
 
+// Project is the home inside the project around workdir: its git repository, or workdir
+// itself. It is "" if there is none; a home given with --config may belong to many.
+func (h Homes) Project(workdir string) string {
+	dirs, _ := Within(workdir)
+	root := real(dirs[0])
+	for _, home := range slices.Backward(h.Projects) {
+		if rel, err := filepath.Rel(root, real(home)); err == nil && filepath.IsLocal(rel) {
+			return home
+		}
+	}
+	return ""
+}
+
+// real follows the links of a path, if it exists.
+func real(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
 // HomeOptions say where to look for homes.
 type HomeOptions struct {
 	Home    *string  // --home, from the current directory. Nil is ~/.aura; "" is no global home.

@@ -302,6 +302,7 @@ func (l *loader) providers(f File) {
 		if len(l.errs) == before {
 			p.check(d, value)
 			p.adopt()
+			p.locate(d, value)
 		}
 		l.addProvider(p)
 	})

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -29,6 +30,34 @@ type Provider struct {
 
 	tokenEnv []string // Variables that hold the token when Token is empty.
 	urlEnv   string   // Variable that holds the address when it is set.
+
+	lines map[string]int // Where keys are in the file, "headers.x" among them.
+}
+
+// Wrong is a mistake in the value of a key that shows only when it is used.
+func (p Provider) Wrong(key, format string, args ...any) *Error {
+	return &Error{File: p.Source.File, Line: p.line(key), Path: p.Name + "." + key, Msg: fmt.Sprintf(format, args...)}
+}
+
+func (p Provider) line(key string) int { return cmp.Or(p.lines[key], p.Source.Line) }
+
+// locate remembers where the keys of the provider are.
+func (p *Provider) locate(d *decoder, n *yaml.Node) {
+	p.lines = map[string]int{}
+	each(n, func(key, value *yaml.Node) {
+		p.lines[key.Value] = key.Line + d.shift
+		each(value, func(inner, _ *yaml.Node) { p.lines[key.Value+"."+inner.Value] = inner.Line + d.shift })
+	})
+}
+
+// each calls do with the pairs of a mapping.
+func each(n *yaml.Node, do func(key, value *yaml.Node)) {
+	if n = find(n); n == nil || n.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		do(n.Content[i], n.Content[i+1])
+	}
 }
 
 // Retry says how often a failed request is sent again and how long between.
@@ -59,7 +88,7 @@ func (p Provider) Expand(getenv func(string) string) (Provider, error) {
 	fill := func(key, text string) string {
 		out, missing := expand(text, getenv)
 		if missing != "" {
-			errs.add(p.Source.File, p.Source.Line, p.Name+"."+key, "$%s is not set", missing)
+			errs = append(errs, p.Wrong(key, "$%s is not set", missing))
 		}
 		return out
 	}
@@ -208,6 +237,14 @@ func wellKnown() []known {
 		{Provider{Name: "ollama", Type: "ollama"}, nil, ollamaHost, "qwen3-coder"},
 		{Provider{Name: "llamacpp", Type: "openai", URL: "http://127.0.0.1:8080/v1"}, nil, "", ""},
 	}
+}
+
+// WellKnown names the providers that work by name alone.
+func WellKnown() (names []string) {
+	for _, k := range wellKnown() {
+		names = append(names, k.provider.Name)
+	}
+	return names
 }
 
 // build is the provider of a row.

@@ -67,6 +67,7 @@ type check struct {
 func checks() []check {
 	return []check{
 		{"agents", false, agents},
+		{"policy", false, policy},
 		{"provider", false, providers},
 		{"tasks", false, taskList},
 		{"hooks", false, hookList},
@@ -144,6 +145,10 @@ func (c check) examine(ctx context.Context, p *patient) []Finding {
 	case list := <-done:
 		return list
 	case <-ctx.Done():
+		select { // It may have something to end.
+		case <-done:
+		case <-time.After(grace):
+		}
 		return nil
 	case <-late.C:
 		return []Finding{fail(c.name, fmt.Sprintf("not finished within %s", p.Patience), "something in it hangs")}

@@ -17,6 +17,7 @@ import (
 	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/skills"
+	"github.com/idelchi/aura/internal/tools"
 )
 
 // agents makes the profiles and prompts of all agents.
@@ -34,6 +35,52 @@ func agents(_ context.Context, p *patient) []Finding {
 		list = append(list, slices.DeleteFunc(f, func(f Finding) bool { return slices.Contains(list, f) })...)
 	}
 	return list
+}
+
+// policy looks for rules that match nothing. Only if there seem to be some it loads what
+// else may bring tools.
+func policy(ctx context.Context, p *patient) []Finding {
+	var names []string
+	for _, t := range tools.New(tools.Options{}) {
+		names = append(names, t.Name)
+	}
+	list, err := p.app.PolicyMistakes(names)
+	if err == nil && len(list) > 0 {
+		list, err = p.app.PolicyMistakes(append(names, broughtTools(ctx, p)...))
+	}
+	if err != nil {
+		return mistakes("policy", err, "")
+	}
+	var out []Finding
+	for _, text := range list {
+		out = append(out, warn("policy", text, ""))
+	}
+	return out
+}
+
+// broughtTools names the tools of plugins and extensions, as far as they can be loaded:
+// other checks say why not.
+func broughtTools(ctx context.Context, p *patient) (names []string) {
+	if !p.App.Plugins.Without {
+		infos, _, _ := p.app.ListPlugins(ctx)
+		for _, i := range infos {
+			names = append(names, i.Tool)
+		}
+	}
+	if p.App.NoExtensions {
+		return names
+	}
+	py, err := app.FindPython(p.App)
+	if err != nil || len(pyext.Active(py.Found)) == 0 {
+		return names
+	}
+	loaded, _ := py.Load(ctx)
+	for _, l := range loaded {
+		for _, t := range l.Tools {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 func taskList(_ context.Context, p *patient) []Finding {

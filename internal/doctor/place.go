@@ -15,15 +15,25 @@ import (
 	"github.com/idelchi/aura/internal/session"
 )
 
-// confinement looks at what the kernel can do for the sandbox.
+// confinement looks at the sandbox.
 func confinement(_ context.Context, p *patient) []Finding {
 	const name = "sandbox"
-	on, network := false, false
+	var rules *sandbox.Rules
 	if p.app != nil {
-		if f, err := p.app.Features(); err == nil {
-			on, network = f.Sandbox.Enabled, f.Sandbox.Network == "deny"
-		}
+		rules, _ = p.app.SandboxRules()
 	}
+	if rules == nil {
+		return []Finding{kernel(name, false, false)}
+	}
+	list := []Finding{kernel(name, true, rules.NoNetwork)}
+	for _, path := range rules.Missing {
+		list = append(list, warn(name, sandbox.MissingText(path), "create it"))
+	}
+	return list
+}
+
+// kernel looks at what the kernel can do for a sandbox.
+func kernel(name string, on, network bool) Finding {
 	state := "off"
 	if on {
 		state = "on"
@@ -31,15 +41,19 @@ func confinement(_ context.Context, p *patient) []Finding {
 	err, netErr := sandbox.Supported(), sandbox.NetworkSupported()
 	switch {
 	case err != nil && on:
-		return []Finding{warn(name, "on, but not enforced: "+err.Error(), "paths that tools declare are still checked; programs that they start are not confined")}
+		return warn(name, "on, but not enforced: "+err.Error(), "paths that tools declare are still checked; programs that they start are not confined")
 	case err != nil:
-		return []Finding{ok(name, fmt.Sprintf("%s; %v", state, err))}
+		return ok(name, fmt.Sprintf("%s; %v", state, err))
 	case netErr != nil && on && network:
-		return []Finding{fail(name, "network: deny cannot be enforced: "+netErr.Error(), "remove it, or use another kernel")}
+		return fail(name, "network: deny cannot be enforced: "+netErr.Error(), "remove it, or use another kernel")
 	case netErr != nil:
-		return []Finding{ok(name, fmt.Sprintf("%s; Landlock ABI %d; %v", state, sandbox.ABI(), netErr))}
+		return ok(name, fmt.Sprintf("%s; Landlock ABI %d; %v", state, sandbox.ABI(), netErr))
 	}
-	return []Finding{ok(name, fmt.Sprintf("%s; Landlock ABI %d, files and network", state, sandbox.ABI()))}
+	parts := "files and network"
+	if sandbox.SignalsSupported() == nil {
+		parts = "files, network and signals"
+	}
+	return ok(name, fmt.Sprintf("%s; Landlock ABI %d, %s", state, sandbox.ABI(), parts))
 }
 
 func git(ctx context.Context, _ *patient) []Finding {
@@ -79,7 +93,13 @@ func sessions(_ context.Context, p *patient) []Finding {
 	if err != nil {
 		return []Finding{fail(name, err.Error(), "")}
 	}
-	return []Finding{ok(name, fmt.Sprintf("%s in %s", count(len(list), "session"), dir))}
+	found := []Finding{ok(name, fmt.Sprintf("%s in %s", count(len(list), "session"), dir))}
+	for _, s := range list {
+		if s.Error != "" {
+			found = append(found, warn(name, s.Error, "aura sessions delete "+s.ID+" removes it"))
+		}
+	}
+	return found
 }
 
 // writable tries to write to a directory, or to the one in which it would be made. It

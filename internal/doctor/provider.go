@@ -27,11 +27,11 @@ const ways = "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTE
 func providers(ctx context.Context, p *patient) []Finding {
 	t, err := p.app.Target()
 	if errors.Is(err, app.ErrNoProvider) {
-		first := "no model provider"
+		first, hint := "no model provider", ways
 		if names := described(p.app.Config()); len(names) > 0 {
-			first = fmt.Sprintf("no agent names one of %s", strings.Join(names, ", "))
+			first, hint = fmt.Sprintf("no agent names one of %s", strings.Join(names, ", ")), "give --provider, or set model.provider of the agent"
 		}
-		return append([]Finding{warn("provider", first, ways)}, others(p, "")...)
+		return append([]Finding{warn("provider", first, hint)}, others(p, "")...)
 	}
 	if err != nil {
 		return append(mistakes("provider", err, ""), others(p, t.Provider.Name)...)

@@ -82,21 +82,19 @@ var pass lifecycle.Reply
 // beforeTool returns the data of a call that is about to happen.
 func beforeTool(ev *lifecycle.Event) *sdk.BeforeToolContext { return ev.Data.(*sdk.BeforeToolContext) }
 
-// checkReads refuses to overwrite files whose content the model has not seen.
+// checkReads refuses to overwrite files whose content the model has not seen. A call
+// that cannot say what it does to files is refused in any case.
 func (o Options) checkReads(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
 	d := beforeTool(ev)
 	c, err := o.For(d.Agent, d.Mode)
 	if err != nil {
 		return pass, err
 	}
-	rule := c.ReadBefore
-	if !rule.Write && !rule.Delete {
-		return pass, nil
-	}
 	p, err := o.paths(d.ToolName, d.Arguments, d.Workdir)
 	if err != nil {
 		return refuse(err.Error())
 	}
+	rule := c.ReadBefore
 	if rule.Write {
 		for _, path := range p.Guard {
 			if why := o.Reads.Stale(path); why != "" {
@@ -124,11 +122,11 @@ func (o Options) recordReads(_ context.Context, ev *lifecycle.Event) (lifecycle.
 	if err != nil {
 		return pass, err
 	}
-	for _, path := range p.Record {
-		o.Reads.Record(path)
-	}
 	for _, path := range p.Clear {
 		o.Reads.Clear(path)
+	}
+	for _, path := range p.Record { // Also what was deleted and made anew.
+		o.Reads.Record(path)
 	}
 	return pass, nil
 }

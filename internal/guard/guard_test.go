@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,7 +126,15 @@ func TestReadBeforeWrite(t *testing.T) {
 	w.refused("Read it before changing it", "Edit", args{"file_path": "old.txt", "old_string": "one", "new_string": "two"})
 	w.refused(unread, "Patch", patch("*** Update File: old.txt\n@@\n-one\n+two\n"))
 	w.refused(unread, "Patch", patch("*** Update File: old.txt\n*** Move to: moved.txt\n@@\n-one\n+two\n"))
+	// Deleting a file and making it anew is changing it, under any name.
+	w.refused(unread, "Patch", patch("*** Delete File: old.txt\n*** Add File: old.txt\n+two\n"))
+	w.refused(unread, "Patch", patch("*** Delete File: ./x/../old.txt\n*** Add File: "+filepath.Join(w.dir, "old.txt")+"\n+two\n"))
+	w.refused(unread, "Patch", patch("*** Delete File: "+filepath.Join(w.dir, "old.txt")+"\n*** Add File: ../"+filepath.Base(w.dir)+"/old.txt\n+two\n"))
+	w.refused(unread, "Patch", patch("*** Delete File: old.txt\n*** Update File: new.txt\n*** Move to: old.txt\n@@\n-b\n+c\n"))
+	w.file("gone/old.txt", "x\n")
+	w.ok("Patch", patch("*** Delete File: gone/old.txt\n*** Add File: made/old.txt\n+x\n"))
 	w.ok("Read", args{"path": "old.txt"})
+	w.ok("Patch", patch("*** Delete File: old.txt\n*** Add File: old.txt\n+one\n"))
 	w.ok("Edit", args{"file_path": "old.txt", "old_string": "one", "new_string": "two"})
 	w.ok("Edit", args{"file_path": "old.txt", "old_string": "two", "new_string": "three"})
 
@@ -248,12 +257,18 @@ func TestPolicyCommands(t *testing.T) {
 		{"(git push)", "block", "pass"},
 		{"git push && git push --tags", "block", "pass"},
 		{"true | git push", "block", "ask"},
-		{"FORCE=1 git push", "block", "pass"},
+		{"FORCE=1 git push", "block", "ask"}, // Variables and files are more than the command,
+		{"GIT_SSH=x; git push", "block", "ask"},
+		{"export GIT_SSH=x; git push", "block", "ask"},
+		{"for GIT_SSH in x; do git push; done", "block", "ask"},
+		{"git push > log", "block", "ask"},
+		{"{ git push; } >> log", "block", "ask"},
+		{"git push >/dev/null 2>&1", "block", "pass"}, // unless nothing is kept.
 		{"'git' \"push\"", "block", "pass"},
 		{"f() { git push; }; f", "block", "ask"},
 		{"git pull", "pass", "ask"},
 		{"echo git push", "pass", "ask"},
-		{"git push 'unclosed", "block", "pass"}, // What cannot be parsed is judged as text.
+		{"git push 'unclosed", "block", "ask"}, // What cannot be parsed is judged as text.
 	} {
 		w := newWorld(t, guard.Config{Rules: guard.Rules{Deny: []string{"Bash:git push*"}}})
 		if got := verdict(w.judge("Bash", args{"command": c.command}, false)); got != c.deny {
@@ -345,9 +360,16 @@ func TestPolicyWhole(t *testing.T) {
 	w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Bash"}}})
 	script := "cd x && rm *.o"
 	w.approvals.Allow(guard.Suggest("Bash", args{"command": script}))
-	for command, want := range map[string]string{script: "pass", " " + script + "\n": "pass", script + " && rm y": "ask", "rm *.o": "ask", "cd x && rm a.o": "ask"} {
+	w.approvals.Allow("Bash:=rm a*")
+	for command, want := range map[string]string{"rm a*": "pass", "rm a*; rm a*": "pass", "rm abc": "ask", "rm a* b*": "ask", "sudo rm a*": "ask", script: "pass", " " + script + "\n": "pass", script + " && rm y": "ask", "rm *.o": "ask", "cd x && rm a.o": "ask"} {
 		if got := verdict(w.judge("Bash", args{"command": command}, false)); got != want {
 			t.Errorf("%q: %s, want %s", command, got, want)
+		}
+	}
+	w.config.Rules = guard.Rules{Deny: []string{"Bash:=rm *"}}
+	for command, want := range map[string]string{"cd x; rm *": "block", "rm x": "pass"} {
+		if got := verdict(w.judge("Bash", args{"command": command}, false)); got != want {
+			t.Errorf("deny of exactly rm *: %q: %s, want %s", command, got, want)
 		}
 	}
 	w.config.Rules = guard.Rules{Deny: []string{"Bash:cd * && rm*", "TodoList:*"}}
@@ -529,14 +551,41 @@ func TestSuggest(t *testing.T) {
 		want string
 	}{
 		{"Bash", args{"command": "git push origin main"}, "Bash:git push*"},
-		{"Bash", args{"command": "make"}, "Bash:make*"},
-		{"Bash", args{"command": "cd x && rm y"}, "Bash:cd x && rm y"},
+		{"Bash", args{"command": "go test ./..."}, "Bash:go test*"},
+		{"Bash", args{"command": "'go' \"test\" >/dev/null"}, "Bash:go test*"},
+		{"Bash", args{"command": "gh pr view 5"}, "Bash:gh pr view*"},
 		{"Bash", args{"command": "timeout 60 go test ./..."}, "Bash:timeout 60 go test*"},
-		{"Bash", args{"command": "xargs rm"}, "Bash:xargs rm*"},
+		{"Bash", args{"command": "sudo -n systemctl restart x"}, "Bash:sudo -n systemctl restart*"},
+		// No more than what was seen.
+		{"Bash", args{"command": "make"}, "Bash:make"},
+		{"Bash", args{"command": "rm -rf build"}, "Bash:rm -rf build"},
+		{"Bash", args{"command": "sudo ls x"}, "Bash:sudo ls x"},
+		{"Bash", args{"command": "python3 -c 'print(1)'"}, "Bash:python3 -c 'print(1)'"},
+		{"Bash", args{"command": "git -C x push"}, "Bash:git -C x push"},
+		{"Bash", args{"command": "git -c alias.x=y x"}, "Bash:git -c alias.x=y x"},
+		{"Bash", args{"command": "./git push"}, "Bash:./git push"},
+		{"Bash", args{"command": "go run ./x"}, "Bash:go run ./x"},
+		{"Bash", args{"command": "npm run build"}, "Bash:npm run build"},
+		{"Bash", args{"command": "make X=1 all"}, "Bash:make X=1 all"},
+		{"Bash", args{"command": "gh api x"}, "Bash:gh api x"},
+		{"Bash", args{"command": "gh repo"}, "Bash:gh repo"},
+		{"Bash", args{"command": "env FOO=1 ls"}, "Bash:env FOO=1 ls"},
+		{"Bash", args{"command": "git push > log"}, "Bash:git push > log"},
+		{"Bash", args{"command": "A=1 git push"}, "Bash:A=1 git push"},
+		{"Bash", args{"command": "cd x && rm y"}, "Bash:cd x && rm y"},
+		{"Bash", args{"command": "xargs rm"}, "Bash:xargs rm"},
 		{"Bash", args{"command": "sh -c 'rm x'"}, "Bash:sh -c 'rm x'"},
 		{"Bash", args{"command": "$X rm"}, "Bash:$X rm"},
+		{"Bash", args{"command": "rm *.o"}, "Bash:=rm *.o"},
+		{"Bash", args{"command": "*"}, "Bash:=*"},
+		{"Bash", args{"command": "=x"}, "Bash:==x"},
 		{"Write", args{"path": "src/a/b.go"}, "Write:src/a/*"},
-		{"Edit", args{"file_path": "/srv/app/x.go"}, "Edit:/srv/app/*"},
+		{"Edit", args{"file_path": "/srv/app/x.go"}, "Edit:/srv/app/x.go"},
+		{"Edit", args{"file_path": "../app/x.go"}, "Edit:../app/x.go"},
+		{"Edit", args{"file_path": ".git/config"}, "Edit:.git/config"},
+		{"Edit", args{"file_path": "a/.b/c"}, "Edit:a/.b/c"},
+		{"Edit", args{"file_path": "a/.env"}, "Edit:a/.env"},
+		{"Write", args{"path": "a*/b.go"}, "Write:=a*/b.go"},
 		{"Write", args{"path": "a.go"}, "Write:a.go"}, // Not everything.
 		{"Write", args{"path": "./a.go"}, "Write:a.go"},
 		{"Write", args{"path": "/a.go"}, "Write:/a.go"},
@@ -544,6 +593,32 @@ func TestSuggest(t *testing.T) {
 	} {
 		if got := guard.Suggest(c.name, c.args); got != c.want {
 			t.Errorf("%s %v: %s, want %s", c.name, c.args, got, c.want)
+		}
+	}
+}
+
+// Rules that can match nothing are named, with what was probably meant.
+func TestRulesMistakes(t *testing.T) {
+	names := []string{"Bash", "Read", "Write", "gotify"}
+	for pattern, want := range map[string]string{
+		"Bash": "", "Bash:rm *": "", "*": "", "*:x": "", "B*": "", "mcp__x__y": "", "mcp__*": "", "Write:/etc/(x)": "", "Bash:echo (a b)": "", "gotify": "",
+		"bash":             `there is no tool "bash" (did you mean "Bash"?)`,
+		"Bsh:rm*":          `there is no tool "Bsh" (did you mean "Bash:rm*"?)`,
+		"Deploy":           `there is no tool "Deploy" (it may come from an extension that is off)`,
+		"Bash(rm *)":       `it is no rule (did you mean "Bash:rm *"?)`,
+		"Bash(git push:*)": `it is no rule (did you mean "Bash:git push*"?)`,
+		"bash(a:b)":        `it is no rule (did you mean "Bash:a:b"?)`,
+		"Bash rm*":         `it is no rule (did you mean "Bash:rm*"?)`,
+		"Bash : rm*":       `it is no rule (did you mean "Bash: rm*"?)`,
+		"(":                `it is no rule (it may`,
+		"":                 `there is no tool "" (it may`,
+	} {
+		got := guard.Rules{Confirm: []string{pattern}}.Mistakes(names)
+		switch {
+		case want == "" && len(got) > 0:
+			t.Errorf("%q: %v", pattern, got)
+		case want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], fmt.Sprintf("tools.policy.confirm: %q matches nothing: %s", pattern, want))):
+			t.Errorf("%q: %v, want %s", pattern, got, want)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // A pattern is a tool name with `*`, optionally followed by a colon and a pattern
 // for what the call is about: `Bash:git push*` looks at every simple command of
 // the script, also inside of others (sudo, `sh -c`: see sh.Commands), `Write:/etc/*`
-// at the paths the call declares to touch.
+// at the paths the call declares to touch. Behind `:=` nothing is a wildcard.
 type Rules struct {
 	Auto    []string
 	Confirm []string
@@ -87,7 +87,7 @@ type subject struct {
 	workdir string
 	script  string   // Of a shell tool, as a whole.
 	aspects []aspect // Nothing to say about the call beyond its tool if empty.
-	unknown bool     // It is about more than can be known before it runs.
+	unknown bool     // It is about more than the aspects, or than can be known before it runs.
 }
 
 // aspect is one thing a call is about, in all its spellings: a simple command, or
@@ -135,10 +135,11 @@ func pathAspect(path, workdir string) aspect {
 // look finds the simple commands of the script; of one that cannot be parsed, the text
 // itself. It fails if commands are hidden too deeply.
 func (s *subject) look() error {
-	calls, err := sh.Commands(s.script)
+	calls, more, err := sh.Commands(s.script)
 	if errors.Is(err, sh.ErrNested) {
 		return err
 	}
+	s.unknown = more || err != nil
 	if err != nil || len(calls) == 0 {
 		text := []string{s.script}
 		s.aspects = []aspect{{given: text, real: text}}
@@ -172,7 +173,7 @@ func (s *subject) first(patterns []string) string {
 		if !tool.Match(name, s.tool) {
 			continue
 		}
-		if !specific || s.script != "" && tool.Match(what, s.script) || slices.ContainsFunc(s.aspects, func(a aspect) bool { return matches(what, a.given) || matches(what, a.real) }) {
+		if !specific || s.script != "" && describes(what, s.script) || slices.ContainsFunc(s.aspects, func(a aspect) bool { return matches(what, a.given) || matches(what, a.real) }) {
 			return p
 		}
 	}
@@ -188,8 +189,8 @@ func cutPattern(p string) (name, what string, specific bool) {
 
 // covered reports whether the patterns allow the call as a whole: every aspect of
 // it must be matched, or a harmless command would let its neighbour through, and
-// of a path where it leads, or a link would. What is not known is allowed only
-// together with all the rest.
+// of a path where it leads, or a link would. What is not known, and what a script
+// does beside its commands, is allowed only together with all the rest.
 func (s *subject) covered(patterns []string) bool {
 	var specific []string
 	for _, p := range patterns {
@@ -197,7 +198,7 @@ func (s *subject) covered(patterns []string) bool {
 		if !tool.Match(name, s.tool) {
 			continue
 		}
-		if !narrow || what == s.script { // The whole script, word for word.
+		if !narrow || what == s.script || what == exactly+s.script { // The whole script, word for word.
 			return true
 		}
 		specific = append(specific, what)
@@ -213,56 +214,25 @@ func (s *subject) allows(what string, a aspect) bool {
 	if matches(what, a.real) {
 		return true
 	}
-	start, _, _ := strings.Cut(what, "*")
+	start, exact := strings.CutPrefix(what, exactly)
+	if !exact {
+		start, _, _ = strings.Cut(what, "*")
+	}
 	return a.lead != "" && strings.HasPrefix(start, a.lead) && matches(what, s.aspects[a.outer].real)
 }
 
 // matches reports whether any of the spellings is what pattern describes.
 func matches(pattern string, spellings []string) bool {
-	return slices.ContainsFunc(spellings, func(s string) bool { return tool.Match(pattern, s) })
+	return slices.ContainsFunc(spellings, func(s string) bool { return describes(pattern, s) })
 }
 
-// Suggest proposes the pattern under which a call could be approved for good.
-func Suggest(name string, args map[string]any) string {
-	if script, ok := args["command"].(string); ok {
-		return name + ":" + suggestScript(strings.TrimSpace(script))
-	}
-	for _, key := range []string{"path", "file_path"} {
-		path, ok := args[key].(string)
-		if !ok {
-			continue
-		}
-		// A directory that holds everything would be no limit.
-		if dir := filepath.Dir(filepath.Clean(path)); dir != "." && dir != filepath.Dir(dir) && !strings.HasPrefix(dir, "..") {
-			return name + ":" + filepath.Join(dir, "*")
-		}
-		return name + ":" + filepath.Clean(path)
-	}
-	return name
-}
+// exactly begins what a pattern says about a call if nothing in it is a wildcard.
+const exactly = "="
 
-// suggestScript proposes the first two words of a single command, or of the one inside
-// it with all that is before; of anything else, the whole.
-func suggestScript(script string) string {
-	calls, err := sh.Commands(script)
-	if err != nil || len(calls) == 0 {
-		return script
+// describes reports whether text is what pattern says.
+func describes(pattern, text string) bool {
+	if exact, ok := strings.CutPrefix(pattern, exactly); ok {
+		return text == exact
 	}
-	for i, c := range calls {
-		if c.Unknown || i > 0 && (c.Lead == "" || c.Root != 0) {
-			return script
-		}
-	}
-	if len(calls) == 1 {
-		words := strings.Fields(calls[0].Text)
-		return strings.Join(words[:min(2, len(words))], " ") + "*"
-	}
-	last := calls[len(calls)-1]
-	if strings.Contains(last.Lead, "*") {
-		return script
-	}
-	if words := strings.Fields(last.Literal); len(words) > 1 && strings.HasPrefix(calls[0].Literal, last.Lead+" "+words[1]) {
-		return last.Lead + " " + words[1] + "*"
-	}
-	return last.Lead + "*"
+	return tool.Match(pattern, text)
 }

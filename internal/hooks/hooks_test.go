@@ -287,6 +287,9 @@ func TestInput(t *testing.T) {
 		if err := json.Unmarshal([]byte(args), &input); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.Remove(filepath.Join(dir, "lines")); err != nil {
+			t.Fatal(err)
+		}
 		r.RunPost(t.Context(), "T", input, "", dir)
 		if got := strings.ReplaceAll(read("lines"), "\n", " "); filepath.ToSlash(got) != filepath.ToSlash(want) {
 			t.Errorf("%s: %s", args, got)
@@ -331,13 +334,24 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// HK-93: when the person cancels, nothing is said.
+// HK-93: when the person cancels, nothing is said, also if the hook said something before.
 func TestCancelled(t *testing.T) {
+	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := runner(t, config.Hooks{"h": one("pre", "echo hi; sleep 1000")})
-	r.OnStart = func(string) { cancel() }
-	if got := r.RunPre(ctx, "Bash", nil, t.TempDir()); got != (hooks.Result{}) {
+	r := runner(t, config.Hooks{"h": one("pre", "echo hi; touch said; sleep 1000"), "i": one("pre", "touch later")})
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(dir, "said")); err == nil {
+				cancel()
+			}
+			runtime.Gosched()
+		}
+	}()
+	if got := r.RunPre(ctx, "Bash", nil, dir); got != (hooks.Result{}) {
 		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "later")); err == nil {
+		t.Error("the next hook ran")
 	}
 }
 

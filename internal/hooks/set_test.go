@@ -128,7 +128,7 @@ func TestUpdatedInput(t *testing.T) {
 		t.Errorf("the second hook saw %s", got)
 	}
 	b.check = func(any) error { return errors.New("not of the schema") }
-	if out := b.pre("Bash", map[string]any{"command": "ls"}); out.Blocked == nil || out.Blocked.Reason != "hook not of the schema" {
+	if out := b.pre("Bash", map[string]any{"command": "ls"}); out.Blocked == nil || out.Blocked.Reason != `hook not of the schema (hook "a")` {
 		t.Errorf("%+v", out)
 	}
 }
@@ -226,12 +226,12 @@ func TestFlood(t *testing.T) {
 // HK-66..HK-74: filters of agents and modes, looked up for the agent of the call.
 func TestFilters(t *testing.T) {
 	agents := map[string]tool.Filter{"only-go": {Enabled: []string{"GO:*"}}, "no-go": {Disabled: []string{"go:*"}}, "both": {Enabled: []string{"go:*"}, Disabled: []string{"*lint"}}, "first": {Disabled: []string{"go:format"}}, "free": {Enabled: []string{}}}
-	modes := map[string]tool.Filter{"quiet": {Disabled: []string{"say"}}, "all": {Enabled: []string{"*"}}}
+	modes := map[string]tool.Filter{"quiet": {Disabled: []string{"z:say"}}, "all": {Enabled: []string{"*"}}}
 	b := newBed(t, config.Hooks{
 		"go:format": {Event: "pre", Command: "echo format >>log"},
 		"go:fix":    {Event: "pre", Command: "echo fix >>log", Depends: []string{"go:format"}},
 		"go:lint":   {Event: "pre", Command: "echo lint >>log", Depends: []string{"go:fix"}},
-		"say":       {Event: "pre", Command: "echo say >>log"},
+		"z:Say":     {Event: "pre", Command: "echo say >>log"},
 	}, Options{Filters: func(agent, mode string) []tool.Filter { return []tool.Filter{agents[agent], modes[mode]} }})
 	for _, tt := range []struct{ agent, mode, want string }{
 		{"", "", "format fix lint say"}, {"only-go", "", "format fix lint"}, {"no-go", "", "say"}, {"no-go", "all", "say"},

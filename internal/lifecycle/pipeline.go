@@ -40,6 +40,8 @@ type Pipeline struct {
 	kinds map[Kind][]*Binding
 	fired map[string]bool // Once-bindings that ran; survives Bind.
 	off   map[string]bool // Sources that ran away; cleared by Bind of their kind.
+
+	panics map[string]int // Counted here, since the trace forgets.
 }
 
 // New returns a pipeline without handlers.
@@ -47,7 +49,7 @@ func New(o Options) *Pipeline {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Pipeline{opts: o, kinds: map[Kind][]*Binding{}, fired: map[string]bool{}, off: map[string]bool{}}
+	p := &Pipeline{opts: o, kinds: map[Kind][]*Binding{}, fired: map[string]bool{}, off: map[string]bool{}, panics: map[string]int{}}
 	p.bound.Store(new(make([][]*Binding, len(table))))
 	return p
 }
@@ -106,6 +108,13 @@ func (p *Pipeline) Fired(s Source, m Moment) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.fired[s.key()+"/"+string(m)]
+}
+
+// Panics is how often a binding of the source has panicked at m.
+func (p *Pipeline) Panics(s Source, m Moment) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.panics[s.key()+"/"+string(m)]
 }
 
 // SwitchOff takes all handlers of a source out of service until its kind is
@@ -174,6 +183,11 @@ func (p *Pipeline) Dispatch(ctx context.Context, ev Event, check func(data any) 
 
 func (p *Pipeline) record(r Record) {
 	p.trace.add(r)
+	if r.Verdict == Panicked {
+		p.mu.Lock()
+		p.panics[r.Source.key()+"/"+string(r.Moment)]++
+		p.mu.Unlock()
+	}
 	if p.opts.Logger.Enabled(context.Background(), slog.LevelDebug) { // Or the arguments cost more than the rest.
 		p.opts.Logger.Debug("handler", "moment", r.Moment, "source", r.Source.String(),
 			"verdict", r.Verdict, "duration", r.Duration, "detail", r.Detail)
@@ -415,7 +429,7 @@ func (o *Outcome) refuse(b *Binding, m Moment, err error) (Verdict, string) {
 		o.spoiled = true
 		return Failed, err.Error()
 	}
-	reason := string(b.Source.Kind) + " " + err.Error()
+	reason := fmt.Sprintf("%s %v (%s)", b.Source.Kind, err, b.Source)
 	o.Blocked = &Refusal{b.Source, reason}
 	return Blocked, reason
 }

@@ -106,7 +106,7 @@ func TestInvalidChangeBlocks(t *testing.T) {
 	})
 	data := &sdk.BeforeToolContext{Arguments: map[string]any{"command": "ls"}}
 	out := p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data}, func(any) error { return errors.New("unknown parameter") })
-	if out.Blocked == nil || out.Blocked.Reason != "plugin unknown parameter" || reached || len(out.Said) != 0 || out.Data != any(data) {
+	if out.Blocked == nil || out.Blocked.Reason != `plugin unknown parameter (plugin "a")` || reached || len(out.Said) != 0 || out.Data != any(data) {
 		t.Errorf("%+v, reached %v", out, reached)
 	}
 }
@@ -156,6 +156,29 @@ func TestOnceUnderConcurrency(t *testing.T) {
 	p.Dispatch(t.Context(), lifecycle.Event{Moment: b.Moment, Data: &sdk.AfterToolContext{}}, nil)
 	if n := calls.Load(); n != 1 || !p.Fired(b.Source, b.Moment) {
 		t.Errorf("fired %d times", n)
+	}
+}
+
+// Panics are counted for as long as the pipeline lives, although the trace forgets.
+// VS-12
+func TestPanicsAreCounted(t *testing.T) {
+	p := lifecycle.New(lifecycle.Options{})
+	calls := 0
+	bad := handler(lifecycle.Plugin, "bad", lifecycle.BeforeChat, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+		if calls++; calls <= 2 {
+			panic("boom")
+		}
+		return lifecycle.Reply{}, nil
+	})
+	p.Bind(lifecycle.Plugin, []lifecycle.Binding{bad})
+	for range 3000 {
+		p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}, nil)
+	}
+	if n := p.Panics(bad.Source, lifecycle.BeforeChat); n != 2 || len(p.Records()) >= calls {
+		t.Errorf("%d panics, %d records of %d calls", n, len(p.Records()), calls)
+	}
+	if n := p.Panics(bad.Source, lifecycle.AfterResponse); n != 0 {
+		t.Errorf("%d panics at another moment", n)
 	}
 }
 

@@ -14,7 +14,8 @@ const (
 	Spoke    Verdict = "spoke"   // Injected a message or showed a notice.
 	Changed  Verdict = "changed" // Changed the data or the course of things.
 	Blocked  Verdict = "blocked"
-	Asked    Verdict = "asked" // Wants the person to decide.
+	Asked    Verdict = "asked"   // Wants the person to decide.
+	Allowed  Verdict = "allowed" // The person decided so.
 	Failed   Verdict = "error"
 	Panicked Verdict = "panic"
 	TimedOut Verdict = "timeout"
@@ -41,6 +42,12 @@ type trace struct {
 	records []Record
 	next    int
 }
+
+// Approval is the source of records that tell what the person decided about a call.
+var Approval = Source{Kind: Guard, Name: "approval"}
+
+// Note adds a record of something that is no handler's run.
+func (p *Pipeline) Note(r Record) { p.record(r) }
 
 func (t *trace) add(r Record) {
 	t.mu.Lock()

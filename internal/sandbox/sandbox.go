@@ -22,6 +22,8 @@ type Rules struct {
 	RO        []string `json:"ro"`         // May be read and executed.
 	RW        []string `json:"rw"`         // May be read, written and executed.
 	NoNetwork bool     `json:"no_network"` // No TCP, where the kernel can tell.
+
+	Missing []string `json:"-"` // Paths that were to be written and do not exist; of resolved rules.
 }
 
 // Default is what applies where nobody says otherwise: everything may be read,
@@ -29,7 +31,9 @@ type Rules struct {
 func Default(workdir string) Rules {
 	rw := []string{workdir, os.TempDir()}
 	if dir, err := os.UserCacheDir(); err == nil {
-		rw = append(rw, dir) // Compilers keep their caches there.
+		if _, err := os.Stat(dir); err == nil {
+			rw = append(rw, dir) // Compilers keep their caches there.
+		}
 	}
 	return Rules{RO: []string{string(filepath.Separator)}, RW: rw}
 }
@@ -37,8 +41,7 @@ func Default(workdir string) Rules {
 // Resolve makes the paths of rules absolute, with `~` and links resolved, and
 // leaves out those that do not exist: the kernel cannot name them.
 func (r Rules) Resolve(workdir string) Rules {
-	resolve := func(list []string) []string {
-		var out []string
+	resolve := func(list []string) (out, missing []string) {
 		for _, p := range list {
 			if rest, ok := strings.CutPrefix(p, "~"); ok {
 				if home, err := os.UserHomeDir(); err == nil {
@@ -48,22 +51,36 @@ func (r Rules) Resolve(workdir string) Rules {
 			if !filepath.IsAbs(p) {
 				p = filepath.Join(workdir, p)
 			}
-			if real, err := filepath.EvalSymlinks(p); err == nil && !slices.Contains(out, real) {
+			switch real, err := filepath.EvalSymlinks(p); {
+			case err != nil:
+				missing = append(missing, p)
+			case !slices.Contains(out, real):
 				out = append(out, real)
 			}
 		}
-		return out
+		return out, missing
 	}
-	return Rules{RO: resolve(r.RO), RW: resolve(r.RW), NoNetwork: r.NoNetwork}
+	out := Rules{NoNetwork: r.NoNetwork}
+	out.RO, _ = resolve(r.RO)
+	out.RW, out.Missing = resolve(r.RW)
+	return out
 }
 
 // String describes the rules in one line.
 func (r Rules) String() string {
 	text := fmt.Sprintf("read %s; write %s", listed(r.RO), listed(r.RW))
+	if len(r.Missing) > 0 {
+		text += " (missing: " + strings.Join(r.Missing, ", ") + ")"
+	}
 	if r.NoNetwork {
 		text += "; no network"
 	}
 	return text
+}
+
+// MissingText says what it means that a path to be written does not exist.
+func MissingText(path string) string {
+	return path + " does not exist: tools can neither create nor write it"
 }
 
 func listed(paths []string) string {

@@ -3,8 +3,11 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +101,62 @@ func TestConfinedTools(t *testing.T) {
 	}
 }
 
+// HO-33: what runs in the sandbox can send signals to what it started, and to nobody
+// outside, where the kernel can tell.
+func TestConfinedSignals(t *testing.T) {
+	dir := t.TempDir()
+	w := worker(t, dir)
+	if !confinable(t, w, dir) {
+		return
+	}
+	victim := exec.Command("sleep", "1000")
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- victim.Wait() }()
+	t.Cleanup(func() { _ = victim.Process.Kill() })
+	run := func(format string, values ...any) error {
+		_, err := w.Run(t.Context(), "Bash", tool.Call{Args: map[string]any{"command": fmt.Sprintf(format, values...)}, Workdir: dir})
+		return err
+	}
+	if sandbox.SignalsSupported() != nil {
+		if err := run("env kill -9 %d", victim.Process.Pid); err != nil {
+			t.Errorf("without kernel support: %v", err)
+		}
+		return
+	}
+	for _, pid := range []int{victim.Process.Pid, os.Getpid()} {
+		for _, command := range []string{"env kill -%s %d", "sh -c 'kill -%s %d'", "kill -%s %d"} {
+			for _, signal := range []string{"0", "CONT"} {
+				if err := run(command, signal, pid); err == nil {
+					t.Errorf("%s reached process %d", fmt.Sprintf(command, signal, pid), pid)
+				}
+			}
+		}
+	}
+	if err := run("sh -c 'kill -9 %d'", victim.Process.Pid); err == nil {
+		t.Error("a process outside was killed")
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the process outside is gone: %v", err)
+	default:
+	}
+	// Its own it can end, whichever thread started them.
+	for range 4 {
+		if err := run("sleep 1000 & kill $!; wait $!; sh -c 'sleep 1000 & kill $!'"); err != nil {
+			t.Errorf("its own process: %v", err)
+		}
+	}
+	for range 4 {
+		_, err := w.Run(t.Context(), "Bash", tool.Call{Args: map[string]any{"command": "sleep 1000", "timeout_ms": 1.0}, Workdir: dir})
+		if err == nil || !strings.Contains(err.Error(), "stopped after") {
+			t.Errorf("a call that takes too long: %v", err)
+		}
+	}
+}
+
 // Output arrives while a tool runs, the snapshot reaches it, a panic is an error,
 // and a child that died is replaced.
 func TestWorker(t *testing.T) {
@@ -167,6 +226,25 @@ func TestCheck(t *testing.T) {
 		if err := rules.Check(c.paths, dir); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c.paths, err)
 		}
+	}
+}
+
+// What is to be written and does not exist is named.
+func TestMissing(t *testing.T) {
+	dir := t.TempDir()
+	rules := sandbox.Rules{RO: []string{"none", "/"}, RW: []string{"build", dir}}
+	got := rules.Resolve(dir)
+	if want := []string{filepath.Join(dir, "build")}; !slices.Equal(got.Missing, want) || !strings.Contains(got.String(), "(missing: "+want[0]+")") {
+		t.Errorf("missing %v: %s", got.Missing, got)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "build"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := rules.Resolve(dir); len(got.Missing) > 0 || strings.Contains(got.String(), "missing") {
+		t.Errorf("missing %v: %s", got.Missing, got)
+	}
+	if got := sandbox.Default(dir).Resolve(dir); len(got.Missing) > 0 {
+		t.Errorf("of the built-in rules: %v", got.Missing)
 	}
 }
 

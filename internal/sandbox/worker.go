@@ -178,7 +178,7 @@ func (w *Worker) start() (*child, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := aside(cmd.Start); err != nil {
 		return nil, 0, err
 	}
 	c := &child{cmd: cmd, in: in, done: make(chan struct{}), calls: map[int]*pending{}}

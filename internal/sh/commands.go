@@ -46,12 +46,14 @@ func (c Call) Base() string {
 
 // Commands lists the simple commands of a script: those behind `&&`, in pipes, loops,
 // functions and substitutions too, and those that commands run for it, like sudo,
-// `sh -c` and xargs: see the table of wrappers. The error is that of a script that
+// `sh -c` and xargs: see the table of wrappers. More says that the script does what no
+// command shows: it writes to a file, as `ls > x` does, or sets variables, which may
+// make commands do anything, as `PATH=x ls` does. The error is that of a script that
 // cannot be parsed, or ErrNested.
-func Commands(script string) ([]Call, error) {
+func Commands(script string) (calls []Call, more bool, err error) {
 	file, err := parse(script)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	s := scan{left: maxSeen}
 	s.file(file, nil, 0)
@@ -65,7 +67,7 @@ func Commands(script string) ([]Call, error) {
 		}
 		s.file(file, in.in, in.depth)
 	}
-	return s.calls, s.err
+	return s.calls, s.more, s.err
 }
 
 // scan is one look into a script.
@@ -75,6 +77,7 @@ type scan struct {
 	aliases map[string]string // Those the script makes.
 	printer *syntax.Printer   // Nil until it is needed.
 	left    int               // Of maxSeen.
+	more    bool              // See Commands.
 	err     error
 }
 
@@ -117,6 +120,7 @@ func (s *scan) file(file *syntax.File, in *input, depth int) {
 			return false
 		}
 		outer = append(outer, in)
+		s.more = s.more || sets(n)
 		switch n := n.(type) {
 		case *syntax.BinaryCmd:
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
@@ -127,6 +131,7 @@ func (s *scan) file(file *syntax.File, in *input, depth int) {
 			}
 		case *syntax.Stmt:
 			in = inputOf(n, fed[n], in)
+			s.more = s.more || slices.ContainsFunc(n.Redirs, s.writes)
 		case *syntax.FuncDecl:
 			in = nil // It is that of whoever calls it.
 		case *syntax.CallExpr:
@@ -188,6 +193,7 @@ func (s *scan) command(c command) {
 		call.Lead = join(c.all[:min(c.at+1, len(c.all))], literal)
 	}
 	s.calls = append(s.calls, call)
+	s.more = s.more || setsByName(c.words)
 	if name.open {
 		// A variable may hold nothing: `$SUDO rm` is seen as rm, too.
 		rest := slices.Clone(c.words)

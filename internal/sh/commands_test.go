@@ -10,7 +10,7 @@ import (
 // look is what a script runs: the commands with " | " between them, unknown ones behind "? ".
 func look(t testing.TB, script string) string {
 	t.Helper()
-	calls, err := Commands(script)
+	calls, _, err := Commands(script)
 	if err != nil {
 		t.Fatalf("%q: %v", script, err)
 	}
@@ -163,9 +163,35 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// HO-35: what a script does beside its commands is seen.
+func TestCommandsMore(t *testing.T) {
+	for _, script := range []string{
+		// Files.
+		"ls > x", "ls >x 2>&1", "ls >> x", "ls 2> x", "ls &> x", "ls >| x", "ls <> x", "ls >& x", "> x", ": > x", "ls > $X", "exec 3> x",
+		"{ ls; } > x", "(ls) > x", "if ls; then ls; fi >> x", "for (( ; ; )); do ls; done > x", "f() { ls > x; }; f", "echo $(ls > x)", "ls > /dev/null > x",
+		"sh -c 'ls > x'", "eval 'ls > x'", "echo 'ls > x' | sh", "sudo sh -c 'ls > x'", "ls > /dev/nullx",
+		// Variables.
+		"PATH=x ls", "X=1", "X=1; ls", "X+=1; ls", "a[0]=1; ls", "export PATH=x; ls", "declare -x PATH=x", "readonly X=1", "command export PATH=x; ls", "sh -c 'PATH=x ls'",
+		"eval PATH=x; ls", "for PATH in x; do ls; done", "select x in a; do ls; done", "read PATH < f; ls", "ls | while read x; do ls; done", "printf -v PATH x; ls", "printf -vPATH x",
+		"mapfile X < f", "unset X", "getopts a X", "((PATH = 1)); ls", "let X+=1", "echo $((X++))", "echo ${PATH:=x}", "echo ${PATH=x}", "[[ $((X <<= 2)) ]]",
+	} {
+		if _, more, err := Commands(script); err != nil || !more {
+			t.Errorf("%q: more %v, %v", script, more, err)
+		}
+	}
+	for _, script := range []string{
+		"ls", "ls > /dev/null", "ls >/dev/null 2>&1", "ls 2>&1 | cat", "ls 2> '/dev/null'", "ls >&2", "ls 2>&-", "ls &> /dev/null", "ls < x", "cat <<EOF\nx > y\nEOF", "cat <<< x",
+		"echo 'PATH=x ls'", "env A=1 ls", "make X=1", "echo $X ${Y:-x} $((X + 1)) $((X == 1))", "f() { ls; }; f", "while ls; do ls; done", "if ls; then ls; fi", "[[ a = b ]]", "printf '%s' x", "test 1 = 2",
+	} {
+		if _, more, err := Commands(script); err != nil || more {
+			t.Errorf("%q: more %v, %v", script, more, err)
+		}
+	}
+}
+
 // Where commands are found among arguments, and how they are spelled.
 func TestCommandsSpelling(t *testing.T) {
-	calls, err := Commands(`sudo -u "$U" \nice 'r'm "a b" $X && /bin/ls`)
+	calls, _, err := Commands(`sudo -u "$U" \nice 'r'm "a b" $X && /bin/ls`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +229,7 @@ func TestCommandsLimits(t *testing.T) {
 		"the same input":      "{ " + strings.Repeat("sh;", 50_000) + " } <<EOF\n" + strings.Repeat("ls\n", 50_000) + "EOF",
 		"commands in words":   strings.Repeat("echo $(", 9_000) + strings.Repeat(" x", 1000) + strings.Repeat(")", 9_000),
 	} {
-		if _, err := Commands(script); !errors.Is(err, ErrNested) {
+		if _, _, err := Commands(script); !errors.Is(err, ErrNested) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -214,7 +240,7 @@ func TestCommandsLimits(t *testing.T) {
 		"a long script": "sh <<EOF\n" + strings.Repeat("rm x\n", 100_000) + "EOF",
 		"wide printf":   "printf %999999999d 1 | sh",
 	} {
-		if _, err := Commands(script); err != nil {
+		if _, _, err := Commands(script); err != nil {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -230,7 +256,7 @@ func FuzzCommands(f *testing.F) {
 		f.Add(script)
 	}
 	f.Fuzz(func(t *testing.T, script string) {
-		calls, err := Commands(script)
+		calls, more, err := Commands(script)
 		if err != nil {
 			return
 		}
@@ -242,9 +268,12 @@ func FuzzCommands(f *testing.F) {
 		if strings.ContainsAny(script, "'\x00\r") || len(calls) == 0 {
 			return
 		}
-		outer, err := Commands("sh -c -- '" + script + "'")
+		outer, outerMore, err := Commands("sh -c -- '" + script + "'")
 		if err != nil {
 			return // One level more may be too many.
+		}
+		if more != outerMore {
+			t.Errorf("%q does more: %v, in sh -c: %v", script, more, outerMore)
 		}
 		for _, c := range calls {
 			if !slices.ContainsFunc(outer, func(o Call) bool { return o.Literal == c.Literal && o.Unknown == c.Unknown }) {

@@ -13,6 +13,7 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Limits that keep a script from taking the program down with it: the parser
@@ -53,6 +54,34 @@ func checkComplexity(script string) error {
 	return nil
 }
 
+// checkKnown refuses what the interpreter cannot run: it would complain among the
+// output, and go on.
+func checkKnown(script string, file *syntax.File) (err error) {
+	if !strings.Contains(script, "coproc") {
+		return nil
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CoprocClause); ok && err == nil {
+			err = fmt.Errorf("script: %s: coproc is not supported here (use a pipe, or `command &` and wait)", c.Pos())
+		}
+		return err == nil
+	})
+	return err
+}
+
+// checkInner refuses a script inside a script that cannot be run. One that cannot be
+// parsed is left to the interpreter to complain about.
+func checkInner(script string) error {
+	if err := checkComplexity(script); err != nil || !strings.Contains(script, "coproc") {
+		return err
+	}
+	file, err := parse(script)
+	if err != nil {
+		return nil
+	}
+	return checkKnown(script, file)
+}
+
 // guard watches the simple commands of one run.
 type guard struct {
 	jobs  *jobs
@@ -84,7 +113,7 @@ func (g *guard) call(ctx context.Context, args []string) ([]string, error) {
 	case jobEnd:
 		return g.jobs.endJob(ctx, args), nil
 	case "eval", "trap":
-		if err := checkComplexity(strings.Join(args[1:], " ")); err != nil {
+		if err := checkInner(strings.Join(args[1:], " ")); err != nil {
 			return nil, err
 		}
 	case "source", ".":
@@ -114,7 +143,7 @@ func checkFile(dir, name string) error {
 	if err != nil {
 		return nil
 	}
-	return checkComplexity(string(text))
+	return checkInner(string(text))
 }
 
 // environ is a list of KEY=value pairs as the interpreter reads it. Looking

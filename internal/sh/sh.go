@@ -80,10 +80,13 @@ type Result struct {
 	Cancelled bool   // ctx was cancelled before the script ended.
 }
 
-// Parse reports whether script is a valid shell script.
+// Parse reports whether script is a shell script that Run can run.
 func Parse(script string) error {
-	_, err := parse(script)
-	return err
+	file, err := parse(script)
+	if err != nil {
+		return err
+	}
+	return checkKnown(script, file)
 }
 
 func parse(script string) (file *syntax.File, err error) {
@@ -110,6 +113,9 @@ func parse(script string) (file *syntax.File, err error) {
 func Run(ctx context.Context, c Command) (Result, error) {
 	file, err := parse(c.Script)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := checkKnown(c.Script, file); err != nil {
 		return Result{}, err
 	}
 	markJobs(c.Script, file)

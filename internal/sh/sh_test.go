@@ -105,6 +105,9 @@ func TestErrors(t *testing.T) {
 		{deep, "too complex"},
 		{strings.Repeat(" ", 600<<10), "too long"},
 		{"eval '" + strings.Repeat("x ", 9000) + "' $(:)", ""},
+		{"coproc cat; echo on", "script: 1:1: coproc is not supported here"},
+		{"echo $(true && coproc cat)", "coproc is not supported here"},
+		{"echo coproc", ""},
 	} {
 		err := Parse(tt.script)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -115,6 +118,16 @@ func TestErrors(t *testing.T) {
 		}
 		if _, err := Run(t.Context(), Command{Script: tt.script}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Run(%.20q) = %v", tt.script, err)
+		}
+	}
+	// What is seen only when it runs ends the script, too.
+	file := filepath.Join(t.TempDir(), "inner.sh")
+	if err := os.WriteFile(file, []byte("coproc cat\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range []string{"eval 'coproc cat'; echo on", "source " + file + "; echo on"} {
+		if res, err := Run(t.Context(), Command{Script: script}); err == nil || !strings.Contains(err.Error(), "coproc is not supported here") || len(res.Stdout) > 0 {
+			t.Errorf("Run(%q) = %q, %v", script, res.Stdout, err)
 		}
 	}
 	if _, err := Run(t.Context(), Command{Script: ":", Dir: filepath.Join(t.TempDir(), "none")}); err == nil || !strings.Contains(err.Error(), "none") {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -56,42 +57,50 @@ func patchPaths(args map[string]any) (sdk.ToolPaths, error) {
 		return sdk.ToolPaths{}, err
 	}
 	var paths sdk.ToolPaths
+	var deleted, made []string
 	for _, c := range changes {
 		path := home(c.path)
 		paths.Write = append(paths.Write, path)
 		switch {
 		case c.kind == addFile:
 			paths.Record = append(paths.Record, path)
+			made = append(made, path)
 		case c.kind == deleteFile:
 			paths.Clear = append(paths.Clear, path)
+			deleted = append(deleted, path)
 		case c.moveTo != "":
 			paths.Guard = append(paths.Guard, path)
 			paths.Clear = append(paths.Clear, path)
 			paths.Write = append(paths.Write, home(c.moveTo))
 			paths.Record = append(paths.Record, home(c.moveTo))
+			made = append(made, home(c.moveTo))
 		default:
 			paths.Guard = append(paths.Guard, path)
 			paths.Record = append(paths.Record, path)
 		}
 	}
+	// A file that is deleted and made anew is overwritten.
+	for _, path := range deleted {
+		if slices.ContainsFunc(made, func(m string) bool { return mayBeSame(m, path) }) {
+			paths.Guard = append(paths.Guard, path)
+		}
+	}
 	return paths, nil
 }
 
-// PatchDeletes is the files that a call of Patch would delete: a guard that wants
-// files read before they are deleted cannot tell them from the declared paths. It is
-// empty for a patch that cannot be read.
-func PatchDeletes(args map[string]any) []string {
-	changes, err := parsePatch(text(args, "patch"))
-	if err != nil {
-		return nil
+// mayBeSame reports whether two paths can be one file, whatever the working directory.
+func mayBeSame(a, b string) bool {
+	a, b = filepath.Clean(a), filepath.Clean(b)
+	if filepath.IsAbs(b) {
+		a, b = b, a
 	}
-	var paths []string
-	for _, c := range changes {
-		if c.kind == deleteFile {
-			paths = append(paths, home(c.path))
-		}
+	if !filepath.IsAbs(a) || filepath.IsAbs(b) {
+		return a == b
 	}
-	return paths
+	if !filepath.IsLocal(b) { // It goes up from a directory that is not known.
+		return filepath.Base(a) == filepath.Base(b)
+	}
+	return strings.HasSuffix(a, string(filepath.Separator)+b)
 }
 
 func applyPatch(_ context.Context, call tool.Call) (tool.Result, error) {

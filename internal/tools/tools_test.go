@@ -195,12 +195,6 @@ func TestPaths(t *testing.T) {
 	if _, err := named(t, "Patch", Options{}).Paths(args{"patch": "nonsense"}); err == nil {
 		t.Error("the paths of a broken patch are an error")
 	}
-	if got := PatchDeletes(args{"patch": patch}); !slices.Equal(got, []string{"gone"}) {
-		t.Errorf("deletes %v", got)
-	}
-	if got := PatchDeletes(args{"patch": "x"}); got != nil {
-		t.Errorf("deletes of a broken patch %v", got)
-	}
 }
 
 // HO-31: the todo tools.
