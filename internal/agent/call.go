@@ -40,7 +40,11 @@ type Approval struct {
 	Effects []string            // Declared side effects.
 	Asks    []lifecycle.Refusal // Who asks, and why.
 	Agent   string
+	Keep    []Remember // For how long a decision can be remembered here; empty is all.
 }
+
+// Keeps reports whether a decision can be remembered for that long.
+func (q Approval) Keeps(r Remember) bool { return len(q.Keep) == 0 || slices.Contains(q.Keep, r) }
 
 // Decision is the person's answer to an Approval.
 type Decision struct {
@@ -59,6 +63,24 @@ const (
 	ForProject Remember = "project"
 	ForAlways  Remember = "global"
 )
+
+// NobodyAsked is what the trace says where a decision was wanted and nobody was there.
+const NobodyAsked = "nobody could be asked"
+
+// String tells what was decided.
+func (d Decision) String() string {
+	switch {
+	case !d.Allow:
+		return cmpOr(d.Reason, "no reason given")
+	case d.Pattern == "" || d.Remember == "":
+		return "this once"
+	case d.Remember == ForSession:
+		return "for the session: " + d.Pattern
+	case d.Remember == ForProject:
+		return "always in this project: " + d.Pattern
+	}
+	return "always: " + d.Pattern
+}
 
 // runTools executes the calls of a response in groups and commits the results in
 // the order of the calls. Neighbouring calls of tools that may run side by side
@@ -240,11 +262,20 @@ func (a *Agent) approve(ctx context.Context, c *call, asks []lifecycle.Refusal) 
 		reasons = append(reasons, ask.Reason)
 	}
 	why := strings.Join(reasons, "; ")
+	r := lifecycle.Record{
+		Time: time.Now(), Moment: lifecycle.BeforeToolExecution, Source: lifecycle.Approval, Verdict: lifecycle.Blocked,
+		Detail: NobodyAsked, Tool: c.Name, CallID: c.ID,
+	}
 	if a.opts.Approve == nil {
+		a.opts.Pipeline.Note(r)
 		c.reject(fmt.Sprintf("needs approval (%s), and nobody can be asked here. The person can allow it with --auto or by a rule in tools.policy.auto.", why))
 		return
 	}
 	d := a.opts.Approve(ctx, Approval{Tool: c.Name, Args: c.Arguments, Effects: c.tool.SideEffects, Asks: asks, Agent: a.profile.Agent})
+	if r.Duration, r.Detail = time.Since(r.Time), d.String(); d.Allow {
+		r.Verdict = lifecycle.Allowed
+	}
+	a.opts.Pipeline.Note(r)
 	if !d.Allow {
 		c.reject("denied by the person: " + cmpOr(d.Reason, "no reason given"))
 	}

@@ -104,9 +104,16 @@ turns:
 // HO-40: a serial tool never runs beside another call, and nothing does where
 // tools.parallel is off.
 func TestSerialCalls(t *testing.T) {
-	const turns = "turns: [{calls: [{name: One}, {name: One}, {name: One}, {name: One}]}, {text: ok, expect: {not_contains: [crowded]}}]\n"
-	newRig(t, turns, setup{tools: []tool.Tool{alone("One", true)}}).send("go")
-	newRig(t, turns, setup{tools: []tool.Tool{alone("One", false)}, profile: func(p *agent.Profile) { p.Settings.Serial = true }}).send("go")
+	const turns = "turns: [{calls: [{name: One, id: a}, {name: One, id: b}, {name: One, id: c}]}, {text: ok, expect: {not_contains: [crowded]}}]\n"
+	for _, serial := range []bool{true, false} { // The tool, or all tools.
+		j := &journal{}
+		newRig(t, turns, setup{
+			tools: []tool.Tool{alone("One", serial)}, handlers: j.around(), profile: func(p *agent.Profile) { p.Settings.Serial = !serial },
+		}).send("go")
+		if got, want := j.String(), "<a a> <b b> <c c>"; got != want {
+			t.Errorf("serial tool %v: order %s, want %s", serial, got, want)
+		}
+	}
 }
 
 // What cannot be called tells the model why, all problems at once. The exchange is
@@ -179,7 +186,7 @@ func TestRewrittenArguments(t *testing.T) {
 	} {
 		r := newRig(t, turns, setup{handlers: []lifecycle.Binding{rewrite("a", f), rewrite("b", add("b"))}})
 		r.send("go")
-		if got := brief(r.model.request(2).Messages[2:]); !strings.HasPrefix(got, "tool:Error: plugin modified arguments are invalid: ") || strings.Contains(got, "said by") {
+		if got := brief(r.model.request(2).Messages[2:]); !strings.HasPrefix(got, "tool:Error: plugin modified arguments are invalid: ") || !strings.Contains(got, `(plugin "a")`) || strings.Contains(got, "said by") {
 			t.Errorf("%s: %s", name, got)
 		}
 		if got := r.Snapshot().Stats.ToolCalls; got != 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
@@ -25,7 +26,7 @@ func (a *Agent) chat(ctx context.Context, extra []string) (resp *provider.Respon
 	if observe {
 		base = a.Snapshot()
 	}
-	resp, err = a.profile.Model.Client.Chat(ctx, req, func(d provider.Delta) {
+	resp, err = a.profile.Model.Client.Chat(a.telling(ctx), req, func(d provider.Delta) {
 		began = true
 		if d.Thinking != "" {
 			a.emit(Event{Kind: ThoughtDelta, Text: d.Thinking})
@@ -50,6 +51,15 @@ func (a *Agent) chat(ctx context.Context, extra []string) (resp *provider.Respon
 		a.emit(Event{Kind: Answered, Text: resp.Message.Content})
 	}
 	return resp, began, nil
+}
+
+// telling is a context in which faces hear of requests that are sent again.
+func (a *Agent) telling(ctx context.Context) context.Context {
+	return provider.OnRetry(ctx, func(e *provider.Error, wait time.Duration) {
+		why := *e
+		why.RetryAfter = 0 // The event says how long.
+		a.emit(Event{Kind: Retrying, Text: why.Error(), Duration: wait})
+	})
 }
 
 // chunk shows a piece of the answer to the handlers that watch the stream.

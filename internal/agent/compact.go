@@ -22,7 +22,7 @@ Keep: what the person wants and the rules they gave; decisions and why; files th
 Leave out: pleasantries, full file contents, anything superseded. Write short factual sentences under headings. Answer with the summary only.`
 
 // ErrNothingToCompact says that the history is too short to be summarised.
-var ErrNothingToCompact = errors.New("nothing to compact: the conversation is not longer than what is kept")
+var ErrNothingToCompact = errors.New("nothing to compact: a summary would not make the conversation shorter")
 
 // Compact makes the history shorter because the person asked for it.
 func (a *Agent) Compact(ctx context.Context) error {
@@ -33,9 +33,26 @@ func (a *Agent) Compact(ctx context.Context) error {
 		return nil
 	}
 	// A short conversation is compacted as far as it goes.
-	for ; keep > 0 && a.boundary(keep) == 0; keep /= 2 {
+	for ; keep > 1 && !a.gains(a.boundary(keep)); keep /= 2 {
+	}
+	if !a.gains(a.boundary(keep)) {
+		return ErrNothingToCompact
 	}
 	return a.compact(ctx, keep)
+}
+
+// gains reports whether a summary of the messages before cut makes the conversation
+// shorter: of several new messages, or of one that is longer than a summary is.
+func (a *Agent) gains(cut int) bool {
+	const summary = 500 // Tokens.
+	sent, raw := 0, 0
+	for i := range a.hist.msgs[:cut] {
+		if m := &a.hist.msgs[i]; m.Sent() && !strings.HasPrefix(m.Content, "<summary>") {
+			sent++
+			raw += m.Tokens
+		}
+	}
+	return sent > 1 || a.tokens.real(raw) > summary
 }
 
 // compactIfFull makes the history shorter when the window is nearly full. That
@@ -236,7 +253,7 @@ func (a *Agent) summarise(ctx context.Context, msgs []message.Message) (summary 
 
 // complete asks a model for one text outside the conversation.
 func (a *Agent) complete(ctx context.Context, m Model, system, prompt string) (string, error) {
-	resp, err := m.Client.Chat(ctx, &provider.Request{
+	resp, err := m.Client.Chat(a.telling(ctx), &provider.Request{
 		Model: m.Name, System: system, Generation: m.Generation, Messages: []message.Message{userText(prompt, sdk.TypeNormal)},
 	}, nil)
 	if err != nil {

@@ -110,13 +110,25 @@ func TestNothingToCompact(t *testing.T) {
 	if err := r.Compact(t.Context()); !errors.Is(err, agent.ErrNothingToCompact) {
 		t.Errorf("error %v", err)
 	}
-	// A short conversation is compacted as far as it goes.
+	// A summary of one short message gains nothing.
 	r.send("hello")
-	if err := r.Compact(t.Context()); err != nil || len(r.Messages()) != 2 {
+	if err := r.Compact(t.Context()); !errors.Is(err, agent.ErrNothingToCompact) || len(r.Messages()) != 2 {
 		t.Errorf("%v, history:\n%s", err, show(r.Messages()))
 	}
-	if err := r.Compact(t.Context()); err != nil && !errors.Is(err, agent.ErrNothingToCompact) {
+	r.model.count(1)
+	// A short conversation is compacted as far as it goes, and not twice.
+	r.send("hello")
+	if err := r.Compact(t.Context()); err != nil || len(r.Messages()) != 3 {
+		t.Errorf("%v, history:\n%s", err, show(r.Messages()))
+	}
+	if err := r.Compact(t.Context()); !errors.Is(err, agent.ErrNothingToCompact) {
 		t.Error(err)
+	}
+	// One long message is worth a summary.
+	r = newRig(t, talk, setup{profile: small(4, 80, 0)})
+	r.send("hello " + strings.Repeat("and so on ", 1000))
+	if err := r.Compact(t.Context()); err != nil || len(r.Messages()) != 2 {
+		t.Errorf("%v, history:\n%s", err, show(r.Messages()))
 	}
 }
 

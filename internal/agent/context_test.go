@@ -51,6 +51,8 @@ func TestContextOverride(t *testing.T) {
 	})
 	if s := r.Snapshot(); s.Tokens.Max != 512 || s.ModelInfo.ContextLength != 512 {
 		t.Errorf("Max %d, ContextLength %d", s.Tokens.Max, s.ModelInfo.ContextLength)
+	} else if s.Tokens.Estimate <= 512 || s.Tokens.Percent != 100 { // More than full is full.
+		t.Errorf("estimate %d, %v%%", s.Tokens.Estimate, s.Tokens.Percent)
 	}
 }
 
@@ -72,15 +74,18 @@ turns:
 	r.CountInteraction()
 	r.send("two")
 
-	var iterations, total []int
+	var iterations, total, turns []int
 	for _, c := range seen {
-		iterations, total = append(iterations, c.Iteration), append(total, c.Stats.Iterations)
+		iterations, total, turns = append(iterations, c.Iteration), append(total, c.Stats.Iterations), append(turns, c.Stats.Turns)
 		if c.MaxSteps != 20 {
 			t.Errorf("MaxSteps %d", c.MaxSteps)
 		}
 	}
 	if !slices.Equal(iterations, []int{1, 2, 3, 1}) || !slices.Equal(total, []int{1, 2, 3, 4}) {
 		t.Errorf("iterations %v, in all %v", iterations, total)
+	}
+	if !slices.Equal(turns, []int{1, 1, 1, 2}) { // A turn counts from its start.
+		t.Errorf("turns %v", turns)
 	}
 	s := r.Snapshot()
 	if s.Iteration != 0 {
@@ -234,6 +239,9 @@ turns:
 `, setup{handlers: []lifecycle.Binding{
 		watch(lifecycle.AfterResponse, &seen),
 		on(lifecycle.BeforeChat, "nag", func(*sdk.BeforeChatContext) lifecycle.Reply { return says("nag") }),
+		on(lifecycle.BeforeChat, "ask", func(*sdk.BeforeChatContext) lifecycle.Reply {
+			return lifecycle.Reply{Result: sdk.Result{Message: "ask", Role: sdk.RoleUser}}
+		}),
 		on(lifecycle.AfterToolExecution, "note", func(*sdk.AfterToolContext) lifecycle.Reply {
 			return lifecycle.Reply{Result: sdk.Result{Notice: "note"}}
 		}),
@@ -290,7 +298,7 @@ func TestStateIsOfTheMoment(t *testing.T) {
 // signatures come back with the history.
 func TestThinking(t *testing.T) {
 	var thought string
-	r := newRig(t, "turns: [{thinking: hmm, text: one}, {text: two, expect: {thoughts: 1}}]\n", setup{
+	r := newRig(t, "turns: [{thinking: hmm, text: one}, {text: two, expect: {thoughts: 1}}, {text: three}]\n", setup{
 		handlers: []lifecycle.Binding{on(lifecycle.AfterResponse, "a", func(d *sdk.AfterResponseContext) lifecycle.Reply {
 			thought += d.Thinking
 			return lifecycle.Reply{}
@@ -301,8 +309,17 @@ func TestThinking(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.send("b")
-	if thought != "hmm" || r.model.request(1).Think != "" || r.model.request(2).Think != "high" {
-		t.Errorf("thought %q, modes %q, %q", thought, r.model.request(1).Think, r.model.request(2).Think)
+	if err := r.SetThink("on"); err != nil {
+		t.Fatal(err)
+	}
+	r.send("c")
+	if thought != "hmm" {
+		t.Errorf("thought %q", thought)
+	}
+	for i, want := range []string{"", "high", "medium"} {
+		if got := r.model.request(i + 1).Think; got != want {
+			t.Errorf("request %d: mode %q, want %q", i+1, got, want)
+		}
 	}
 	if err := r.SetThink("hard"); err == nil {
 		t.Error("an unknown mode is accepted")

@@ -35,6 +35,19 @@ func (a *Agent) Undo() (string, error) {
 // session in which nobody has said anything yet stays off the disk.
 func (a *Agent) Save() error { return a.settle() }
 
+// Detach saves the session and lets go of its log; Resume or Begin must follow. If it
+// cannot be saved, the agent stays with it.
+func (a *Agent) Detach() error {
+	if a.opts.Log == nil {
+		return nil
+	}
+	if err := errors.Join(a.settle(), a.opts.Log.Close()); err != nil {
+		return err
+	}
+	a.opts.Log = nil
+	return nil
+}
+
 // Leave tells the handlers that the session ends because another one takes its
 // place; Resume or Begin must follow. At the end of the program it is Close.
 func (a *Agent) Leave(ctx context.Context) {

@@ -16,6 +16,7 @@ const (
 	ThoughtDelta EventKind = "thinking"     // Text: a piece of the thinking.
 	Answered     EventKind = "answer"       // Text: a complete answer, as streamed.
 	Restarted    EventKind = "restart"      // The answer that was being streamed begins anew. Text: why.
+	Retrying     EventKind = "retry"        // The request is sent again. Text: why. Duration: how long is waited before.
 	ToolStarted  EventKind = "tool_start"   // Tool, CallID, Args.
 	ToolOutput   EventKind = "tool_output"  // Tool, CallID, Text: live output.
 	ToolFinished EventKind = "tool_end"     // Tool, CallID, Text: result, Failed, Duration.

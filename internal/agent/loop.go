@@ -42,6 +42,7 @@ func (a *Agent) Send(ctx context.Context, in Input) (answer string, err error) {
 	a.resolveModel(ctx)
 	before := provider.Usage{Input: a.stats.in, Output: a.stats.out}
 	a.beginTurn()
+	_ = a.render() // For the token counts that handlers and faces see; step reports what is wrong with it.
 	a.emit(Event{Kind: TurnStarted, Text: in.Text})
 	defer func() {
 		a.flush()
@@ -175,6 +176,9 @@ func (a *Agent) run(ctx context.Context) (answer string, err error) {
 		}
 		a.say(said)
 		if len(said) == 0 && !a.goOn() {
+			if answer == "" {
+				a.Notice("model", a.profile.Model.Name+" gave an empty answer: neither text nor tool calls")
+			}
 			return answer, nil
 		}
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -196,10 +195,8 @@ func (a *Agent) saveMeta() error {
 // the switches, and makes its agent active. Where that agent is gone, the person
 // is told and the current one goes on.
 func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.State) error {
-	if a.opts.Log != nil {
-		if err := errors.Join(a.settle(), a.opts.Log.Close()); err != nil {
-			return err
-		}
+	if err := a.Detach(); err != nil {
+		return err
 	}
 	a.opts.Log = log
 	m := state.Meta
@@ -225,13 +222,12 @@ func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.Stat
 
 // Begin leaves the current session and starts a new one in log.
 func (a *Agent) Begin(log *session.Log) error {
-	if a.opts.Log != nil {
-		if err := errors.Join(a.settle(), a.opts.Log.Close()); err != nil {
-			return err
-		}
+	if err := a.Detach(); err != nil {
+		return err
 	}
 	a.opts.Log = log
 	a.hist.reset(nil)
+	a.tokens.lastAPI = 0
 	a.label.title, a.label.name = "", ""
 	a.opts.Todo.Replace("", nil)
 	a.mu.Lock()

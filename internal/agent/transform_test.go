@@ -112,6 +112,26 @@ func TestTransforms(t *testing.T) {
 	}
 }
 
+// PT-111: a transform may change thinking too, for one request; the signature of what
+// it replaced goes with it.
+func TestTransformThinking(t *testing.T) {
+	r := newRig(t, painting, setup{tools: []tool.Tool{eye()}, handlers: []lifecycle.Binding{transforms("a", func(m []sdk.Message) ([]sdk.Message, error) {
+		for i := range m {
+			if m[i].Thinking == "hmm" {
+				m[i].Thinking = "aha"
+			}
+		}
+		return m, nil
+	})}})
+	r.send("go")
+	if m := r.model.request(2).Messages[1]; m.Thinking != "aha" || len(m.Thoughts) != 0 {
+		t.Errorf("sent %q with %d signatures", m.Thinking, len(m.Thoughts))
+	}
+	if m := r.Messages()[1]; m.Thinking != "hmm" || len(m.Thoughts) != 1 {
+		t.Errorf("kept %q with %d signatures", m.Thinking, len(m.Thoughts))
+	}
+}
+
 // brief renders what was said in one line.
 func brief(msgs []message.Message) string {
 	var out []string

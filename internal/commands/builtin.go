@@ -52,6 +52,8 @@ func Builtin() []Command {
 			Description: "List the shell hooks of the current agent and mode, in running order"},
 		{Name: "plugins", Group: agents, Run: bare("plugins", listPlugins), Details: pluginsDetails,
 			Description: "List what the loaded plugins do, by moment"},
+		{Name: "extensions", Group: agents, Run: bare("extensions", listExtensions), Details: extensionsDetails,
+			Description: "List the Python extensions, how they are, and what they registered"},
 		{Name: "skills", Group: agents, Hints: []string{"[show|use]", "[name]", "[request]"}, Run: manageSkills, Details: skillsDetails,
 			Description: "List the skills, show one, or send one to the model"},
 		{Name: "mcp", Group: agents, Hints: []string{"[name]", "[reconnect name]"}, Run: manageMCP, Details: mcpDetails,

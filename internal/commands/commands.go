@@ -13,6 +13,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/mcp"
+	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/spelling"
@@ -31,8 +32,10 @@ type Command struct {
 	Details     string   // More text for /help with the command's name.
 	Source      string   // "" for built-in commands, else who added it.
 
-	// Run executes the command; args is the raw text after its name.
+	// Run executes the command; args is the text after its name, without blanks at
+	// its ends unless Raw is set.
 	Run func(ctx context.Context, s *Session, args string) error
+	Raw bool // Run gets what Typed returns.
 }
 
 // Session is what commands act on.
@@ -54,6 +57,10 @@ type Lists struct {
 	Tools    func() []tool.Tool // Every tool there is, before filters.
 	Models   func(ctx context.Context) ([]Choice, error)
 	Skills   func() []skills.Skill // nil means none.
+
+	// Extensions are the Python extensions; err is why none of them runs. nil means
+	// that there are none.
+	Extensions func() (list []pyext.Loaded, err error)
 }
 
 // Actions are what a command can do beyond the agent.
@@ -81,10 +88,11 @@ type Choice struct {
 }
 
 // Parse splits a line of input into the command it calls and its raw arguments.
-// ok is false for input that is not a command.
+// ok is false for input that is not a command. A slash with nothing or a blank behind
+// it calls a command without a name, which Find does not know.
 func Parse(line string) (name, args string, ok bool) {
 	line = strings.TrimSpace(line)
-	if len(line) < 2 || line[0] != '/' || line[1] == '/' || line[1] == ' ' {
+	if !strings.HasPrefix(line, "/") || strings.HasPrefix(line, "//") {
 		return "", "", false
 	}
 	name, args, _ = strings.Cut(line[1:], " ")
@@ -97,8 +105,22 @@ func Parse(line string) (name, args string, ok bool) {
 	return strings.ToLower(name), strings.TrimSpace(args), true
 }
 
+// Typed returns the arguments of a command as they were typed: only what separates
+// them from the name, and line ends after them, are missing.
+func Typed(line string) string {
+	line = strings.TrimLeft(line, blanks)
+	i := strings.IndexAny(line, blanks)
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimRight(strings.TrimLeft(line[i:], blanks), "\r\n")
+}
+
 // Find returns the first command of that name. Names are not case-sensitive.
 func Find(list []Command, name string) (Command, error) {
+	if name == "" {
+		return Command{}, errors.New("not a command: the name must follow the slash at once, as in /help")
+	}
 	i := slices.IndexFunc(list, func(c Command) bool { return strings.EqualFold(c.Name, name) })
 	if i < 0 {
 		names := make([]string, len(list))

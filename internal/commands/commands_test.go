@@ -23,11 +23,23 @@ func TestParse(t *testing.T) {
 		{"/save\ta title", "save", "a title", true},
 		{"/assert auto\n\"x\"", "assert", "auto\n\"x\"", true},
 		{"/etc/passwd is what?", "", "", false},
-		{"/", "", "", false}, {"//x", "", "", false}, {"/ x", "", "", false}, {"hello", "", "", false}, {"", "", "", false},
+		{"//x", "", "", false}, {"hello", "", "", false}, {"", "", "", false}, {"a / b", "", "", false},
+		{"/", "", "", true}, {"/ x", "", "x", true}, {"/\thelp", "", "help", true}, // No name: refused, not sent.
 	} {
 		name, args, ok := commands.Parse(tt.line)
 		if name != tt.name || args != tt.args || ok != tt.ok {
 			t.Errorf("Parse(%q) = %q, %q, %v", tt.line, name, args, ok)
+		}
+	}
+}
+
+// PC-05
+func TestTyped(t *testing.T) {
+	for line, want := range map[string]string{
+		"/x": "", "/x  ": "", " /x a": "a", "/x  \"a  b\"  c ": "\"a  b\"  c ", "/x a\nb \r\n": "a\nb ", "/x\ta\t": "a\t",
+	} {
+		if got := commands.Typed(line); got != want {
+			t.Errorf("Typed(%q) = %q, want %q", line, got, want)
 		}
 	}
 }
@@ -67,6 +79,8 @@ func TestUnknownCommand(t *testing.T) {
 		"/zzzzzz":    "unknown command: /zzzzzz (try /help)",
 		"/hlep me":   "unknown command: /hlep (try /help), did you mean /help?",
 		"/help reum": "unknown command: /reum (try /help), did you mean /resume?",
+		"/":          "not a command: the name must follow the slash at once, as in /help",
+		"/ help":     "not a command: the name must follow the slash at once, as in /help",
 	} {
 		if err := w.submit(t.Context(), input); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", input, err)

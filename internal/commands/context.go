@@ -21,7 +21,11 @@ func contextState(_ context.Context, s *Session) error {
 		{"compaction", compactionLine(s.Agent.Profile().Settings.Compaction)},
 		{"system prompt", fmt.Sprintf("%d characters", len([]rune(system)))},
 	}
-	if c.Tokens.LastAPI == 0 {
+	switch {
+	case c.Tokens.LastAPI > 0:
+	case c.Stats.Iterations > 0:
+		rows[1][1] = "not counted by the provider"
+	default:
 		rows[1][1] = "none yet"
 	}
 	count, tokens := map[string]int{}, map[string]int{}

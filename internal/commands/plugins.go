@@ -90,14 +90,8 @@ func pluginStatus(p *lifecycle.Pipeline, b lifecycle.Binding) string {
 			extra = append(extra, "(fired)")
 		}
 	}
-	panics := 0
-	for _, r := range p.Records() {
-		if r.Verdict == lifecycle.Panicked && r.Source == b.Source && r.Moment == b.Moment {
-			panics++
-		}
-	}
-	if panics > 0 {
-		extra = append(extra, fmt.Sprintf("panics=%d", panics))
+	if n := p.Panics(b.Source, b.Moment); n > 0 {
+		extra = append(extra, fmt.Sprintf("panics=%d", n))
 	}
 	if len(extra) > 0 {
 		status += "  " + strings.Join(extra, " ")

@@ -7,7 +7,7 @@ import (
 )
 
 const resumeDetails = `The session is named by its ID, its name, or the beginning of either. Agent,
-mode, switches, todo list and conversation are as they were.`
+mode, model, switches, todo list and conversation are as they were.`
 
 func resume(ctx context.Context, s *Session, args string) error {
 	if args == "" {
@@ -28,9 +28,10 @@ func resume(ctx context.Context, s *Session, args string) error {
 
 // Resume makes the agent continue the session that key names, as Store.Resume
 // understands it, and shows what the person must know about the state it is in.
-// The handlers are not told; that is Agent.Start.
-func Resume(ctx context.Context, s *Session, key string) error {
-	return take(ctx, s, key, func() {})
+// ready is called once the session is found, before its agent takes over and handlers
+// hear of that. They are not told that the session starts; that is Agent.Start.
+func Resume(ctx context.Context, s *Session, key string, ready func()) error {
+	return take(ctx, s, key, ready)
 }
 
 // take is Resume with something to do between opening the new session and leaving
@@ -44,19 +45,17 @@ func take(ctx context.Context, s *Session, key string, leave func()) error {
 		return err
 	}
 	leave()
+	// The old one is saved before anything is as it was in the new one.
+	if err := s.Agent.Detach(); err != nil {
+		return errors.Join(err, log.Close())
+	}
 	for _, n := range notices {
 		s.Agent.Notice("session", n)
 	}
 	if s.Restore != nil {
 		s.Restore(state.Meta)
 	}
-	if err := s.Agent.Resume(ctx, log, state); err != nil {
-		if s.Agent.Log() != log { // It stayed with the old one.
-			err = errors.Join(err, log.Close())
-		}
-		return err
-	}
-	return nil
+	return s.Agent.Resume(ctx, log, state)
 }
 
 // enter leaves the current session for another one.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
@@ -95,7 +96,7 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 			}
 			return agent.Decision{Reason: strings.TrimSpace(reason)}
 		}
-		answer, back, err := a.pattern(ctx, pattern)
+		answer, back, err := a.pattern(ctx, q, pattern)
 		switch {
 		case err != nil:
 			return a.cancelled(err)
@@ -106,7 +107,7 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 }
 
 // pattern lets the person edit a pattern and choose for how long it holds.
-func (a *Asker) pattern(ctx context.Context, proposal string) (answer agent.Decision, back bool, err error) {
+func (a *Asker) pattern(ctx context.Context, q agent.Approval, proposal string) (answer agent.Decision, back bool, err error) {
 	pattern := proposal
 	if a.opts.Editor.Interactive() {
 		if pattern, err = a.opts.Editor.read(ctx, "allow always: ", proposal, false); errors.Is(err, ErrInterrupt) {
@@ -118,12 +119,31 @@ func (a *Asker) pattern(ctx context.Context, proposal string) (answer agent.Deci
 	if pattern = strings.TrimSpace(pattern); pattern == "" {
 		return agent.Decision{}, true, nil
 	}
-	r, err := a.opts.Editor.choose(ctx, "[s] in this session  [p] in this project  [g] everywhere  [b] back ", "spgb")
+	prompt, keys, remember := "", "", map[rune]agent.Remember{}
+	for _, c := range Scopes(q) {
+		prompt += fmt.Sprintf("[%c] %s  ", c.Key, c.Text)
+		keys += string(c.Key)
+		remember[c.Key] = c.Remember
+	}
+	r, err := a.opts.Editor.choose(ctx, prompt+"[b] back ", keys+"b")
 	if err != nil || r == 'b' {
 		return agent.Decision{}, r == 'b', err
 	}
-	remember := map[rune]agent.Remember{'s': agent.ForSession, 'p': agent.ForProject, 'g': agent.ForAlways}[r]
-	return agent.Decision{Allow: true, Remember: remember, Pattern: pattern}, false, nil
+	return agent.Decision{Allow: true, Remember: remember[r], Pattern: pattern}, false, nil
+}
+
+// Scope is a choice of how long a decision holds.
+type Scope struct {
+	Key      rune
+	Text     string
+	Remember agent.Remember
+}
+
+// Scopes lists the choices there are for a call.
+func Scopes(q agent.Approval) []Scope {
+	return slices.DeleteFunc([]Scope{
+		{'s', "in this session", agent.ForSession}, {'p', "in this project", agent.ForProject}, {'g', "everywhere", agent.ForAlways},
+	}, func(s Scope) bool { return !q.Keeps(s.Remember) })
 }
 
 // cancelled is the answer to a question that got none.

@@ -293,6 +293,22 @@ func approve(ctx context.Context, a *Asker, q agent.Approval) <-chan agent.Decis
 	return c
 }
 
+// HO-35: only choices that can be kept are offered.
+func TestApproveScopes(t *testing.T) {
+	x := newTerminal(t)
+	a := asker(x, AskerOptions{})
+	got := approve(t.Context(), a, agent.Approval{Tool: "Bash", Keep: []agent.Remember{agent.ForSession, agent.ForAlways}})
+	x.expect("[n] no (reason) ")
+	x.press("p")
+	x.expect("allow always: ")
+	x.press("\r")
+	x.expect("[s] in this session  [g] everywhere  [b] back ")
+	x.press("pg") // The first is no choice.
+	if g := <-got; g != (agent.Decision{Allow: true, Remember: agent.ForAlways, Pattern: "Bash"}) {
+		t.Errorf("got %+v", g)
+	}
+}
+
 func TestApprove(t *testing.T) {
 	question := agent.Approval{
 		Tool: "Bash", Args: map[string]any{"command": "go test ./...\x1b[2K\u202e"}, Agent: "coder", Effects: []string{"network"},

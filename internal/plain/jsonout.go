@@ -183,7 +183,7 @@ type eventLine struct {
 func (s *Stream) Observe(e agent.Event) {
 	s.observe(e)
 	l := eventLine{Event: e}
-	if e.Kind == agent.ToolFinished || e.Kind == agent.TurnEnded {
+	if e.Kind == agent.ToolFinished || e.Kind == agent.TurnEnded || e.Kind == agent.Retrying {
 		ms := e.Duration.Milliseconds()
 		l.DurationMS = &ms
 	}

@@ -140,6 +140,10 @@ func (p *Printer) Observe(e agent.Event) {
 	case agent.Restarted:
 		p.answered()
 		p.note(e.Agent, p.style.yellow("~"), "the answer begins anew: "+e.Text)
+	case agent.Retrying:
+		if p.err.terminal || p.verbose { // Somebody waits.
+			p.note(e.Agent, p.style.yellow("~"), Retry(e))
+		}
 	case agent.ToolStarted:
 		p.toolStarted(e)
 	case agent.ToolOutput:
@@ -298,6 +302,11 @@ func (p *Printer) note(name, sign, text string) {
 	p.endLines()
 	text = strings.TrimSpace(stripEscapes(text))
 	p.err.raw(p.label(name) + sign + " " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+}
+
+// Retry tells of a request that is sent again.
+func Retry(e agent.Event) string {
+	return fmt.Sprintf("retrying in %s (%s)", max(e.Duration.Round(time.Second), time.Second), e.Text)
 }
 
 func prefixed(source, text string) string {

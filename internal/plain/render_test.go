@@ -317,3 +317,21 @@ func BenchmarkDeltas(b *testing.B) {
 	}
 	p.Finish(Outcome{})
 }
+
+// A request that is sent again is shown where somebody waits.
+func TestRetry(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		var out, errs bytes.Buffer
+		p := NewPrinter(PrinterOptions{
+			Out: &out, Err: &errs, Env: func(string) string { return "" }, Terminal: func(io.Writer) bool { return terminal },
+		})
+		p.Observe(agent.Event{Kind: agent.Retrying, Text: "box: rate limited (HTTP 429): slow down", Duration: 1600 * time.Millisecond})
+		want := ""
+		if terminal {
+			want = "~ retrying in 2s (box: rate limited (HTTP 429): slow down)\n"
+		}
+		if errs.String() != want || out.Len() > 0 {
+			t.Errorf("terminal %v: %q, %q", terminal, errs.String(), out.String())
+		}
+	}
+}

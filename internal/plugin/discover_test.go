@@ -90,15 +90,16 @@ func TestDuplicates(t *testing.T) {
 		t.Errorf("with one disabled: %q", got)
 	}
 
+	// Of two homes the later one wins, however the name is spelt.
 	project := t.TempDir()
-	write(t, project, "same", "", "", speak(`"project"`))
+	write(t, project, "mine", "name: Same", "", speak(`"project"`))
 	s := load(t, plugin.Options{Dirs: []string{dir, project}})
-	if got := said(t, s); got != "project" || names(s) != "same:shadowed SAME:disabled same" {
+	if got := said(t, s); got != "project" || names(s) != "same:shadowed SAME:disabled Same" {
 		t.Errorf("global and project: said %q, found %q", got, names(s))
 	}
 }
 
-// CF-05 CF-06 CF-07 CF-08 CF-09 CF-10 CF-21
+// CF-05 CF-06 CF-07 CF-08 CF-09 CF-10 CF-21 PL-07
 func TestIncludeAndExclude(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

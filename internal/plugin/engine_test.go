@@ -36,7 +36,7 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 	}
 	for _, name := range []string{"yaegi", "native"} {
 		p, err := engineFor(name).load(t.Context(), world{
-			name: "probe", dir: dir, env: newEnvironment(nil, nil), output: io.Discard, cache: t.TempDir(), log: slog.New(slog.DiscardHandler),
+			name: "probe", dir: dir, env: newEnvironment(nil, nil), output: io.Discard, cache: t.TempDir(), log: slog.New(slog.DiscardHandler), tell: func(string) {},
 		})
 		if err != nil {
 			t.Fatal(err)

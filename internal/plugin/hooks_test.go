@@ -165,12 +165,13 @@ func behave(b lifecycletest.Behaviour) string {
 	return s.String()
 }
 
-// PT-41: the words of a refusal.
+// PT-41: the words of a refusal. PT-24: a notice takes their place.
 func TestBlockReason(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ body, want string }{
 		{"r.Block = true", "Execution blocked by plugin"},
 		{`r.Block, r.Message, r.Prefix = true, "not today", "[p] "`, "Execution blocked by plugin: [p] not today"},
+		{`r.Block, r.Message, r.Notice = true, "not today", "for the person"`, "Execution blocked by plugin"},
 	} {
 		out := dispatch(t, one(t, "", "", hook(lifecycle.BeforeToolExecution, "\t"+c.body)), lifecycle.BeforeToolExecution, data(lifecycle.BeforeToolExecution))
 		if out.Blocked == nil || out.Blocked.Reason != c.want || len(out.Said) != 0 {
@@ -207,6 +208,11 @@ func TestResult(t *testing.T) {
 	}
 	if !slices.Equal(out.DisableTools, []string{"*"}) || !slices.Equal(out.System, []string{"more"}) {
 		t.Errorf("%+v", out)
+	}
+	s = one(t, "", "", hook(lifecycle.BeforeChat, `	r.Message = "m"`))
+	out = dispatch(t, s, lifecycle.BeforeChat, &sdk.BeforeChatContext{})
+	if len(out.Said) != 1 || out.Said[0].Text != "m" || out.Said[0].Role != sdk.RoleAssistant || out.Said[0].Eject {
+		t.Errorf("defaults: %+v", out.Said)
 	}
 }
 
@@ -288,7 +294,7 @@ func TestConfigValues(t *testing.T) {
 func show(c map[string]any) string {
 	n, isInt := c["max"].(int)
 	_, missing := c["nothing"].(string)
-	return fmt.Sprintf("%v %v %v %v %v %v", n, isInt, missing, c["who"], c["verbose"], c["nested"])
+	return fmt.Sprintf("%v %v %v %v %v %v %v", n, isInt, missing, c["who"], c["own"], c["verbose"], c["nested"])
 }
 
 func Schema() sdk.ToolSchema { return sdk.ToolSchema{Name: name, Parameters: sdk.ToolParameters{Type: "object"}} }
@@ -301,13 +307,13 @@ func ExecuteCommand(_ context.Context, _ string, sc sdk.Context) (sdk.CommandRes
 	return sdk.CommandResult{Output: show(sc.PluginConfig)}, nil
 }
 ` + speak("show(c.PluginConfig)")
-	write(t, dir, "one", "config: {max: 1, who: plugin, nested: {a: 1, b: 2}}", "fmt", "const name = \"One\"\n"+body)
-	write(t, dir, "two", "", "fmt", "const name = \"Two\"\n"+body)
+	write(t, dir, "one", "config: {max: 1, who: plugin, own: plugin, nested: {a: 1, b: 2}}", "fmt", "const name = \"One\"\n"+body)
+	write(t, dir, "two", "name: second", "fmt", "const name = \"Two\"\n"+body)
 	s := load(t, plugin.Options{
-		Dirs: []string{dir}, Global: map[string]any{"verbose": true, "max": 2},
-		Local: map[string]map[string]any{"one": {"max": 3, "nested": map[string]any{"c": 3}}, "other": {"max": 9}},
+		Dirs: []string{dir}, Global: map[string]any{"verbose": true, "max": 2, "who": "everybody"},
+		Local: map[string]map[string]any{"one": {"max": 3, "nested": map[string]any{"c": 3}}, "two": {"max": 9}, "second": {"who": "local"}},
 	})
-	want := []string{"3 true false plugin true map[c:3]", "2 true false <nil> true <nil>"}
+	want := []string{"3 true false everybody plugin true map[c:3]", "2 true false local <nil> true <nil>"}
 	if got := said(t, s); got != strings.Join(want, "|") {
 		t.Errorf("hooks see %q", got)
 	}
@@ -326,16 +332,24 @@ func ExecuteCommand(_ context.Context, _ string, sc sdk.Context) (sdk.CommandRes
 	}
 }
 
-// PT-15: once is once, also when several calls come at the same time.
+// PT-15: once is once, also when several calls come at the same time: the condition
+// holds for all of them before any has fired.
 func TestOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	s := one(t, "once: true", "", "var n int\n\n"+hook(lifecycle.AfterToolExecution, "\tn++\n\tr.Message = \"fired\""))
-	p := lifecycle.New(lifecycle.Options{})
+	const calls = 8
+	s := one(t, "once: true\ncondition: bash:wait", "", "var n int\n\n"+hook(lifecycle.AfterToolExecution, "\tn++\n\tr.Message = \"fired\""))
+	var arrived sync.WaitGroup
+	arrived.Add(calls)
+	p := lifecycle.New(lifecycle.Options{Shell: func(context.Context, string) bool {
+		arrived.Done()
+		arrived.Wait()
+		return true
+	}})
 	p.Bind(lifecycle.Plugin, s.Bindings())
 	var mu sync.Mutex
 	fired := 0
 	var wg sync.WaitGroup
-	for range 8 {
+	for range calls {
 		wg.Go(func() {
 			out := p.Dispatch(context.Background(), lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: &sdk.AfterToolContext{}}, nil)
 			mu.Lock()

@@ -19,9 +19,11 @@ type copies struct {
 }
 
 // copiesFor finds out what the source names. Code that reflects can reach what it
-// does not name.
+// does not name, and so can a decoder, which fills the maps and slices that are there.
 func copiesFor(s *source) copies {
-	all := slices.Contains(s.std, "reflect")
+	uses := func(pkg string) bool { return slices.Contains(s.std, pkg) }
+	decodes := s.mentions("Unmarshal") || s.mentions("Decode")
+	all := uses("reflect") || decodes && (uses("encoding/json") || uses("encoding/gob") || uses("encoding/xml"))
 	has := func(field string) bool { return all || s.mentions(field) }
 	return copies{
 		capabilities: has("Capabilities"), topTools: has("TopTools"), patches: has("PatchCounts"), history: has("ToolHistory"),

@@ -50,3 +50,19 @@ func TransformMessages(_ context.Context, c sdk.TransformContext) ([]sdk.Message
 		}
 	}
 }
+
+// SD-70: nor what a decoder finds there, although the source does not name it.
+func TestDecodingPlugin(t *testing.T) {
+	s := one(t, "", "encoding/json", `
+func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) {
+	text := []byte("{\"vars\":{\"v\":\"changed\"},\"available_tools\":[\"changed\"]}")
+	return sdk.Result{}, json.Unmarshal(text, &c.Context)
+}`)
+	snapshot := sdk.Context{Vars: map[string]string{"v": "x"}, AvailableTools: []string{"Bash"}}
+	if out := dispatch(t, s, lifecycle.BeforeChat, &sdk.BeforeChatContext{Context: snapshot}); len(out.Notices) > 0 {
+		t.Fatal(out.Notices)
+	}
+	if snapshot.Vars["v"] != "x" || snapshot.AvailableTools[0] != "Bash" {
+		t.Errorf("the host's data changed: %v, %v", snapshot.Vars, snapshot.AvailableTools)
+	}
+}

@@ -96,8 +96,8 @@ func TestProjectStats(t *testing.T) {
 	}
 }
 
-// The snippets of the documentation, completed. PT-29 PT-33 PT-49 PT-57 PT-58 PT-81
-// PT-84 PT-111
+// The snippets of the documentation, completed. PT-29 PT-33 PT-49 PT-58 PT-81 PT-84
+// PT-111
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	s := load(t, plugin.Options{Dirs: []string{filepath.Join("testdata", "snippets")}})

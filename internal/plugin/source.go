@@ -171,7 +171,8 @@ func (e *unsafeError) Error() string {
 	return e.what + " needs unsafe mode: set \"plugins.unsafe: true\" in config/features/plugins.yaml or start with --unsafe-plugins"
 }
 
-// locate finds the directory of a package: below vendor, else in the module.
+// locate finds the directory of a package: below vendor, else in the module. A
+// directory of vendor without Go files only leads to other packages.
 func (s *source) locate(name string) (string, bool) {
 	if !fs.ValidPath(name) {
 		return "", false
@@ -180,12 +181,18 @@ func (s *source) locate(name string) (string, bool) {
 	if rest, ok := strings.CutPrefix(name, s.module); ok && (rest == "" || rest[0] == '/') {
 		dirs = append(dirs, filepath.Join(s.dir, filepath.FromSlash(rest)))
 	}
+	found := ""
 	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".go") }) {
 			return dir, true
 		}
+		found = dir
 	}
-	return "", false
+	return found, found != ""
 }
 
 // imported is an import with the place where it stands.

@@ -49,7 +49,7 @@ func TestModules(t *testing.T) {
 }
 
 // Files of one package see each other, in whatever order they are read; tests and
-// files for other platforms take no part. PL-21 PL-33 PL-67
+// files for other platforms take no part. PL-16 PL-21 PL-33 PL-67
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// PL-18 PL-19 PL-22 PL-55 VN-01 VN-09 VN-10 VN-11 VN-12: every plugin has its own
+// PL-18 PL-19 PL-22 PL-55 VN-01 VN-10 VN-11 VN-12: every plugin has its own
 // variables and its own vendored libraries, and the SDK of the program.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
@@ -102,6 +102,27 @@ func TestIsolation(t *testing.T) {
 	}
 	if got := said(t, s); got != "2v1|2v2" { // PL-25 LC-14
 		t.Errorf("said the second time %q", got)
+	}
+}
+
+// PL-19 VN-09: plugins with the same module path do not get in each other's way, and
+// what is vendored comes before what the module has under the same path.
+func TestSameModule(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"one", "two"} {
+		writeFiles(t, filepath.Join(dir, name), map[string]string{
+			"plugin.yaml": "", "go.mod": "module example.com/same\n",
+			"main.go":    "package same\n\nimport (\n\t\"context\"\n\n\t\"example.com/same/sub\"\n\t\"github.com/idelchi/aura/sdk\"\n)\n\n" + speak("sub.Name"),
+			"sub/sub.go": "package sub\n\nconst Name = \"" + name + "\"\n",
+		})
+	}
+	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "one|two" {
+		t.Errorf("said %q", got)
+	}
+	writeFiles(t, dir, map[string]string{"one/vendor/example.com/same/sub/sub.go": "package sub\n\nconst Name = \"vendored\"\n"})
+	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "vendored|two" {
+		t.Errorf("with one vendored: said %q", got)
 	}
 }
 

@@ -46,7 +46,8 @@ func (yaegi) load(ctx context.Context, w world) (_ program, err error) {
 	}()
 	p.interp = interp.New(interp.Options{
 		GoPath: ".", SourcecodeFilesystem: src.files,
-		Stdin: strings.NewReader(""), Stdout: w.output, Stderr: w.output, Args: []string{w.name},
+		Stdin: strings.NewReader(""), Stdout: w.output, Args: []string{w.name},
+		Stderr: &doomed{out: w.output, name: w.name, module: src.module, tell: w.tell},
 	})
 	if err := p.use(w); err != nil {
 		return nil, err

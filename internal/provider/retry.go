@@ -66,6 +66,21 @@ func Once(ctx context.Context) context.Context { return context.WithValue(ctx, o
 
 func isOnce(ctx context.Context) bool { return ctx.Value(onceKey{}) != nil }
 
+type retryKey struct{}
+
+// OnRetry returns a context in which f is told of every request that will be sent
+// again: what went wrong, and how long is waited before. It is called by the goroutine
+// that made the request.
+func OnRetry(ctx context.Context, f func(e *Error, wait time.Duration)) context.Context {
+	return context.WithValue(ctx, retryKey{}, f)
+}
+
+func tellRetry(ctx context.Context, e *Error, wait time.Duration) {
+	if f, ok := ctx.Value(retryKey{}).(func(*Error, time.Duration)); ok {
+		f(e, wait)
+	}
+}
+
 // again reports whether a connection failure may go away by itself.
 func again(e *Error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](e.Err); ok {

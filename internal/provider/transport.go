@@ -174,6 +174,7 @@ func (t *Transport) do(ctx context.Context, c call) (*Stream, error) {
 			return nil, e
 		}
 		t.log.Debug("request failed, will retry", "provider", t.name, "request", c.place(), "class", e.Class, "status", e.Status, "wait", wait)
+		tellRetry(ctx, e, wait)
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}

@@ -69,6 +69,7 @@ func (m *model) event(e *agent.Event, change []string) {
 	if e.Kind != agent.ToolOutput {
 		m.live.print = nil
 	}
+	m.run.retry = time.Time{}
 	switch e.Kind {
 	case agent.TurnStarted:
 		if e.Agent == "" {
@@ -88,6 +89,9 @@ func (m *model) event(e *agent.Event, change []string) {
 	case agent.Restarted:
 		m.closeText()
 		m.note("~", yellow, e.Agent, "the answer begins anew: "+e.Text)
+	case agent.Retrying:
+		m.run.retry = time.Now().Add(e.Duration)
+		m.note("~", yellow, e.Agent, plain.Retry(*e))
 	case agent.ToolStarted, agent.ToolOutput, agent.ToolFinished:
 		m.call(e, change)
 	case agent.Injected:

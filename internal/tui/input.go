@@ -156,7 +156,7 @@ func (e *editor) key(name, typed string) bool {
 		e.pos = e.wordLeft()
 	case "ctrl+right", "alt+right", "alt+f":
 		e.pos = e.wordRight()
-	case "home":
+	case "home", "ctrl+a":
 		e.pos = e.lineStart()
 	case "end", "ctrl+e":
 		e.pos = e.lineEnd()

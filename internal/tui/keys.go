@@ -76,7 +76,7 @@ const surprise = 700 * time.Millisecond
 var switches = map[string]func() job{
 	"shift+tab": cycleAgent,
 	"tab":       cycleMode,
-	"ctrl+a":    func() job { return toggle(flipAuto) },
+	"ctrl+a":    func() job { return job{quiet: true, run: flipAuto} },
 	"ctrl+t":    func() job { return toggle(flipVerbose) },
 	"ctrl+s":    func() job { return toggle(flipSandbox) },
 }
@@ -89,7 +89,8 @@ func (m *model) global(name string) (cmd tea.Cmd, used bool) {
 			return m.edit(), true
 		}
 	}
-	if make, ok := switches[name]; ok {
+	// Whoever types wants the beginning of the line.
+	if make, ok := switches[name]; ok && (name != "ctrl+a" || m.input.empty()) {
 		if m.run.jobs > 0 {
 			m.view.flash = "happens when the turn has ended"
 		}
@@ -164,6 +165,7 @@ func (m *model) interrupt() tea.Cmd {
 		return tea.Quit
 	case !m.input.empty() && m.run.jobs == 0:
 		m.input.set("")
+		m.giveBack()
 		m.complete()
 		return nil
 	default:
@@ -183,6 +185,9 @@ func (m *model) edits(name, typed string) tea.Cmd {
 			return nil
 		}
 		text := m.input.submit()
+		if text == "" {
+			m.giveBack()
+		}
 		m.complete()
 		return m.send(text)
 	case "shift+enter", "alt+enter", "ctrl+j", "ctrl+enter":

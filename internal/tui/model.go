@@ -2,9 +2,6 @@ package tui
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -58,8 +55,10 @@ type activity struct {
 	frame   int
 	ticking bool
 	handler string
-	asked   bool // To cancel.
+	retry   time.Time // When the request is sent again; zero if it need not.
+	asked   bool      // To cancel.
 	queue   []string
+	held    bool // What is queued comes back to the person, one by one, instead of being sent.
 }
 
 // finder is a search in the transcript.
@@ -96,7 +95,7 @@ func (m *model) do(j job) tea.Cmd {
 		return nil
 	}
 	if m.run.jobs++; m.run.jobs == 1 {
-		m.run.since, m.run.asked = time.Now(), false
+		m.run.since, m.run.asked, m.run.retry = time.Now(), false, time.Time{}
 	}
 	if m.run.ticking {
 		return nil
@@ -170,7 +169,7 @@ func (m *model) wheel(e tea.Mouse) {
 	case m.pick != nil:
 		m.pick.at = max(0, min(m.pick.at+by/3, len(m.pick.found)-1))
 	case len(m.asks) > 0 && e.Y >= m.log.height:
-		m.asks[0].offset = max(0, m.asks[0].offset+by)
+		m.asks[0].scroll(by)
 	default:
 		m.log.scroll(by)
 	}
@@ -246,15 +245,17 @@ func (m *model) ended(e *ended) tea.Cmd {
 		}
 	case string:
 		m.view.flash = list
+	case remark:
+		m.note("~", yellow, "", string(list))
 	}
 	switch {
 	case e.cancelled:
 		m.note("■", yellow, "", "interrupted")
-		m.unqueue()
+		m.run.held = true
 	case e.err != nil:
 		m.note("✗", red, "", "error: "+e.err.Error())
 	}
-	if m.run.jobs == 0 && len(m.run.queue) > 0 {
+	if m.giveBack(); m.run.jobs == 0 && len(m.run.queue) > 0 && !m.run.held {
 		next := m.run.queue[0]
 		m.run.queue = m.run.queue[1:]
 		return m.send(next)
@@ -262,55 +263,18 @@ func (m *model) ended(e *ended) tea.Cmd {
 	return nil
 }
 
-// unqueue gives back what was queued for a turn that was cancelled.
-func (m *model) unqueue() {
+// giveBack puts the next input that was queued for a turn that was cancelled where it
+// can be sent, changed or dropped (Ctrl+C).
+func (m *model) giveBack() {
 	if len(m.run.queue) == 0 {
+		m.run.held = false
+	}
+	if !m.run.held || m.run.jobs > 0 || !m.input.empty() {
 		return
 	}
-	text := strings.Join(m.run.queue, "\n")
-	if !m.input.empty() {
-		text += "\n" + m.input.value()
-	}
-	m.run.queue = nil
-	m.input.set(text)
-}
-
-// edited is the end of the external editor.
-type edited struct {
-	file string
-	err  error
-}
-
-// edit opens the input in the editor of the person.
-func (m *model) edit() tea.Cmd {
-	f, err := os.CreateTemp("", "aura-*.md")
-	if err != nil {
-		m.view.flash = err.Error()
-		return nil
-	}
-	_, err = f.WriteString(m.input.value())
-	if err = errors.Join(err, f.Close()); err != nil {
-		m.view.flash = err.Error()
-		return nil
-	}
-	words := strings.Fields(firstOf(m.env("VISUAL"), m.env("EDITOR"), "vi"))
-	cmd := exec.Command(words[0], append(words[1:], f.Name())...)
-	return tea.ExecProcess(cmd, func(err error) tea.Msg { return edited{f.Name(), err} })
-}
-
-func (m *model) edited(e edited) {
-	defer os.Remove(e.file)
-	if e.err != nil {
-		m.view.flash = fmt.Sprintf("the editor failed: %v", e.err)
-		return
-	}
-	data, err := os.ReadFile(e.file)
-	if err != nil {
-		m.view.flash = err.Error()
-		return
-	}
-	m.input.set(strings.TrimRight(strings.ToValidUTF8(string(data), "\ufffd"), "\n"))
-	m.complete()
+	m.input.set(m.run.queue[0])
+	m.run.queue = m.run.queue[1:]
+	m.run.held = len(m.run.queue) > 0
 }
 
 // env reads the environment that the interface was given.

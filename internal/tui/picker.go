@@ -211,7 +211,7 @@ var keys = []struct{ key, does string }{
 	{"Ctrl+D", "quit, if nothing is typed"},
 	{"Shift+Tab", "next agent"},
 	{"Tab", "next mode; in a menu, complete"},
-	{"Ctrl+A", "auto mode on or off"},
+	{"Ctrl+A", "auto mode on or off; while you type, to the beginning of the line"},
 	{"Ctrl+T", "show or hide thinking"},
 	{"Ctrl+S", "sandbox on or off"},
 	{"Ctrl+O", "open or fold the lowest folded block in view (or click it)"},

@@ -36,7 +36,9 @@ type question struct {
 	field  editor
 	at     int // The option under the cursor.
 	chosen map[int]bool
-	offset int // First visible line of the preview.
+	offset int  // First visible line of the preview.
+	page   int  // Lines of the preview that are visible, as last drawn.
+	unmark bool // Enter was pressed and nothing was marked.
 	shown  time.Time
 
 	done     chan struct{}
@@ -80,10 +82,10 @@ func (q *question) finished() bool {
 func (q *question) key(name, typed string) {
 	switch name {
 	case "pgdown", "ctrl+down":
-		q.offset += 5
+		q.scroll(max(q.page, 1))
 		return
 	case "pgup", "ctrl+up":
-		q.offset = max(q.offset-5, 0)
+		q.scroll(-max(q.page, 1))
 		return
 	}
 	if q.ask != nil {
@@ -118,6 +120,13 @@ func (q *question) key(name, typed string) {
 	}
 }
 
+// scroll moves the visible part of the preview, by what is visible at most: every line
+// must be seen on the way.
+func (q *question) scroll(by int) {
+	most := max(q.page, 1)
+	q.offset = max(q.offset+max(-most, min(by, most)), 0)
+}
+
 func (q *question) choose(name string) {
 	switch name {
 	case "y":
@@ -131,17 +140,18 @@ func (q *question) choose(name string) {
 		q.stage = reasoning
 		q.field.set("")
 	case "down":
-		q.offset++
+		q.scroll(1)
 	case "up":
-		q.offset = max(q.offset-1, 0)
+		q.scroll(-1)
 	}
 }
 
 func (q *question) scope(name string) {
-	remember, ok := map[string]agent.Remember{"s": agent.ForSession, "p": agent.ForProject, "g": agent.ForAlways}[name]
+	scopes := plain.Scopes(*q.approval)
+	i := slices.IndexFunc(scopes, func(s plain.Scope) bool { return string(s.Key) == name })
 	switch {
-	case ok:
-		q.decide(agent.Decision{Allow: true, Remember: remember, Pattern: strings.TrimSpace(q.field.value())})
+	case i >= 0:
+		q.decide(agent.Decision{Allow: true, Remember: scopes[i].Remember, Pattern: strings.TrimSpace(q.field.value())})
 	case name == "esc" || name == "b":
 		q.stage = patterning
 	}
@@ -159,6 +169,7 @@ func (q *question) askKey(name, typed string) {
 		q.field.key(name, typed)
 		return
 	}
+	q.unmark = false
 	switch name {
 	case "up", "ctrl+p", "k":
 		q.at = (q.at + n - 1) % n
@@ -182,18 +193,22 @@ func (q *question) askKey(name, typed string) {
 	}
 }
 
-// take answers with what is chosen, or with what is under the cursor.
+// take answers with what is under the cursor or, where several can be chosen, with
+// what is marked: nothing marked is no answer.
 func (q *question) take() {
+	if !q.ask.Multi {
+		q.answer([]string{q.ask.Options[q.at]})
+		return
+	}
 	var list []string
 	for _, i := range slices.Sorted(maps.Keys(q.chosen)) {
 		if q.chosen[i] {
 			list = append(list, q.ask.Options[i])
 		}
 	}
-	if len(list) == 0 {
-		list = []string{q.ask.Options[q.at]}
+	if q.unmark = len(list) == 0; !q.unmark {
+		q.answer(list)
 	}
-	q.answer(list)
 }
 
 // draw shows the question in at most height lines, and where the cursor is; x is -1
@@ -231,10 +246,11 @@ func (q *question) window(limit, room int) []string {
 		all = append(all, fold(line, diffStyle(line), limit-2)...)
 	}
 	if len(all) <= room {
-		q.offset = 0
+		q.offset, q.page = 0, len(all)
 		return prefixed(all, "  ", "  ")
 	}
 	show := max(room-1, 1)
+	q.page = show
 	q.offset = min(q.offset, len(all)-show)
 	part := slices.Clone(all[q.offset : q.offset+show])
 	more := fmt.Sprintf("… lines %d-%d of %d (PgDn, PgUp)", q.offset+1, q.offset+show, len(all))
@@ -265,29 +281,39 @@ func (q *question) foot(limit int) (lines []string, x int) {
 	case patterning:
 		return input("allow always: ")
 	case scoping:
-		return []string{
+		lines = []string{
 			"  " + fit(plain.OneLine(q.field.value()), limit-2),
-			choices(limit, "s", "in this session", "p", "in this project", "g", "everywhere", "b", "back"),
-		}, -1
+		}
+		var pairs []string
+		for _, s := range plain.Scopes(*q.approval) {
+			pairs = append(pairs, string(s.Key), s.Text)
+		}
+		more, _ := choices(limit, append(pairs, "b", "back")...)
+		return append(lines, more...), -1
 	}
-	return []string{
-		choices(limit, "y", "once", "s", "session", "p", "pattern…", "n", "deny…") + grey.paint(fit("   "+plain.OneLine(q.pattern), max(limit-44, 0))),
-	}, -1
+	lines, used := choices(limit, "y", "once", "s", "session", "p", "pattern…", "n", "deny…")
+	// What [s] allows must be seen.
+	if pattern := plain.OneLine(q.pattern); used+3+width(pattern) <= limit {
+		lines[len(lines)-1] += grey.paint("   " + pattern)
+	} else {
+		lines = append(lines, prefixed(fold(fit(pattern, 2*(limit-5)), grey, limit-5), "     ", "     ")...)
+	}
+	return lines, -1
 }
 
-// choices draws keys and what they do.
-func choices(limit int, pairs ...string) string {
-	var b strings.Builder
-	used := 0
+// choices draws keys and what they do, in as many lines as they need; used is the width
+// of the last one.
+func choices(limit int, pairs ...string) (lines []string, used int) {
+	lines = []string{""}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		w := width(pairs[i]) + width(pairs[i+1]) + 5
-		if used+w > limit {
-			break
+		if used+w-1 > limit && used > 0 { // The blank at the end may be cut.
+			lines, used = append(lines, ""), 0
 		}
 		used += w
-		b.WriteString(" " + cyan.with(bold).paint("["+pairs[i]+"]") + " " + pairs[i+1] + " ")
+		lines[len(lines)-1] += " " + cyan.with(bold).paint("["+pairs[i]+"]") + " " + pairs[i+1] + " "
 	}
-	return b.String()
+	return lines, used
 }
 
 func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
@@ -308,6 +334,10 @@ func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
 	if q.ask.Multi {
 		help = "Space marks, Enter takes what is marked, Esc cancels the turn"
 	}
+	style := grey
+	if q.unmark {
+		help, style = "nothing is marked: Space or a number marks, Esc cancels the turn", yellow
+	}
 	room := max(height-len(lines)-1, 1)
 	first := max(0, min(q.at-room/2, len(q.ask.Options)-room))
 	for i := first; i < min(first+room, len(q.ask.Options)); i++ {
@@ -324,5 +354,5 @@ func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
 		}
 		lines = append(lines, line)
 	}
-	return append(lines, grey.paint(fit("  "+help, limit))), x, 0
+	return append(lines, style.paint(fit("  "+help, limit))), x, 0
 }

@@ -194,7 +194,7 @@ turns: [{text: "Half of an answer that takes very long", chunk: 5, chunk_delay: 
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	s.leaves(0)
+	s.leaves(128 + int(syscall.SIGTERM))
 	log, err := filepath.Glob(filepath.Join(s.dir, ".aura/sessions/*.jsonl"))
 	if err != nil || len(log) != 1 {
 		t.Errorf("sessions: %v, %v", log, err)

@@ -66,7 +66,7 @@ func crash() (code int) {
 			panic("a bug in the interface")
 		}
 	})
-	a, err := app.Open(app.Options{Homes: config.HomeOptions{Home: &none, Workdir: "."}}, app.Face{
+	a, err := app.Open(context.Background(), app.Options{Homes: config.HomeOptions{Home: &none, Workdir: "."}}, app.Face{
 		Observe: ui.Observe, Print: ui.Print, Approve: ui.Approve, Ask: ui.Ask, Begin: ui.Begin, Trace: ui.Trace,
 	})
 	if err != nil {
@@ -325,7 +325,7 @@ var (
 	durations = regexp.MustCompile(`\b\d+(\.\d+)?(ms|µs|s)\b|\b\d+m\d+s\b`)
 	spinners  = regexp.MustCompile(`[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]`)
 	rules     = regexp.MustCompile(`─{3,}`)
-	contexts  = regexp.MustCompile(`ctx \d+% of [\d.]+[kM]?`)
+	contexts  = regexp.MustCompile(`ctx ~?\d+% of [\d.]+[kM]?`)
 	tokens    = regexp.MustCompile(`↑[\d.]+[kM]? ↓[\d.]+[kM]?`)
 	sessions  = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d  [0-9a-z-]{8}`)
 )

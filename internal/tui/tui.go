@@ -58,11 +58,13 @@ type UI struct {
 	feed    feed
 	jobs    chan job
 	crashed chan any
+	draft   draft
 	program *tea.Program
 
 	mu      sync.Mutex
 	session Session            // nil until Run.
 	cancel  context.CancelFunc // Of the job that runs.
+	ended   os.Signal          // What ended the program; nil: the person did.
 
 	hook func(tea.Msg) // For tests: sees every message first.
 }
@@ -89,7 +91,7 @@ func New(o Options) *UI {
 // Run shows the interface until the person ends it. It starts the session, or
 // resumes the one that is named. The
 // terminal is as before when it returns, whatever happened. A panic of the session or
-// of the interface is raised again after that.
+// of the interface is raised again after that. A signal that ended it is a *SignalError.
 func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -112,6 +114,7 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 		u.work(ctx)
 	}()
 	_, err = u.program.Run()
+	u.draft.keep(u.history)
 	close(u.jobs)
 	stop()
 	u.Cancel()
@@ -125,8 +128,18 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 		panic(v)
 	default:
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if s, ok := u.ended.(syscall.Signal); ok && err == nil {
+		err = &SignalError{s}
+	}
 	return err
 }
+
+// SignalError says that a signal ended the interface.
+type SignalError struct{ Signal syscall.Signal }
+
+func (e *SignalError) Error() string { return "ended by a signal: " + e.Signal.String() }
 
 // crash ends the program because of a panic.
 func (u *UI) crash(v any) {
@@ -152,7 +165,13 @@ func (u *UI) signals(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ch:
+		case s := <-ch:
+			if open := u.draft.pass(s); open && s == os.Interrupt {
+				continue
+			}
+			u.mu.Lock()
+			u.ended = s
+			u.mu.Unlock()
 			u.Cancel()
 			u.program.Quit()
 		}
@@ -222,10 +241,11 @@ func (u *UI) Begin(m lifecycle.Moment, s lifecycle.Source) {
 	}
 }
 
-// Trace shows what a handler did, where it did something.
+// Trace shows what a handler did, where it did something. What the person decided they
+// know.
 func (u *UI) Trace(r lifecycle.Record) {
 	u.feed.handling("")
-	if r.Verdict != lifecycle.Passed {
+	if r.Verdict != lifecycle.Passed && r.Source != lifecycle.Approval {
 		u.feed.push(item{record: &r})
 	}
 }

@@ -95,7 +95,11 @@ func (m *model) bottom() (lines []string, x, y int) {
 			lines = append(lines, grey.paint(fmt.Sprintf("  … and %d more", len(m.run.queue)-i)))
 			break
 		}
-		lines = append(lines, grey.paint(fit("  queued: "+plain.OneLine(q), m.width)))
+		state := "  queued: "
+		if m.run.held {
+			state = "  held: " // It comes back next.
+		}
+		lines = append(lines, grey.paint(fit(state+plain.OneLine(q), m.width)))
 	}
 	lines = append(lines, m.rule())
 	switch {
@@ -103,7 +107,8 @@ func (m *model) bottom() (lines []string, x, y int) {
 		x = -1
 	case len(m.asks) > 0:
 		var q []string
-		q, x, y = m.asks[0].draw(m.width, max(m.height*2/3, 6))
+		// A low terminal is all for the question: what is approved must be seen.
+		q, x, y = m.asks[0].draw(m.width, max(m.height*2/3, min(m.height-len(lines)-2, 14), 3))
 		if y += len(lines); x < 0 {
 			y = -1
 		}
@@ -187,6 +192,8 @@ func (m *model) doing() string {
 		text = "starting"
 	case m.run.handler != "":
 		text = m.run.handler
+	case time.Until(m.run.retry) > 0:
+		text = fmt.Sprintf("retrying in %s, working", max(time.Until(m.run.retry).Round(time.Second), time.Second))
 	case m.live.thought != nil:
 		text = "thinking"
 	case m.live.answer != nil:
@@ -213,6 +220,10 @@ func (m *model) status() string {
 		who += ":" + s.mode
 	}
 	parts := []span{{who, bold}, {s.model, none}}
+	about := ""
+	if s.usage.guessed {
+		about = "~"
+	}
 	if s.usage.window > 0 {
 		style := none
 		switch {
@@ -221,9 +232,9 @@ func (m *model) status() string {
 		case s.usage.percent >= 70:
 			style = yellow
 		}
-		parts = append(parts, span{fmt.Sprintf("ctx %.0f%% of %s", s.usage.percent, thousands(s.usage.window)), style})
+		parts = append(parts, span{fmt.Sprintf("ctx %s%.0f%% of %s", about, s.usage.percent, thousands(s.usage.window)), style})
 	} else {
-		parts = append(parts, span{"ctx " + thousands(s.usage.used), none})
+		parts = append(parts, span{"ctx " + about + thousands(s.usage.used), none})
 	}
 	parts = append(parts, span{fmt.Sprintf("↑%s ↓%s", thousands(s.usage.in), thousands(s.usage.out)), none})
 	if s.auto {

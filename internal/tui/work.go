@@ -43,6 +43,7 @@ type state struct {
 // usage counts tokens.
 type usage struct {
 	percent      float64 // Of the window.
+	guessed      bool    // The provider has counted nothing yet.
 	used, window int
 	in, out      int // Of the session.
 }
@@ -57,10 +58,13 @@ type lists struct {
 // session, or to one that the owner waits for.
 func (u *UI) facts(full bool) *state {
 	a := u.session.Agent()
+	if full {
+		_, _ = a.SystemPrompt() // It counts; a model call reports what is wrong with it.
+	}
 	snap := a.Snapshot()
 	s := &state{
 		agent: snap.Agent, mode: snap.Mode, model: snap.ModelInfo.Name, auto: snap.Auto, verbose: a.Verbose(), think: snap.ThinkMode,
-		usage: usage{snap.Tokens.Percent, snap.Tokens.Estimate, snap.Tokens.Max, snap.Stats.TokensIn, snap.Stats.TokensOut},
+		usage: usage{snap.Tokens.Percent, snap.Tokens.LastAPI == 0, snap.Tokens.Estimate, snap.Tokens.Max, snap.Stats.TokensIn, snap.Stats.TokensOut},
 		title: snap.SessionTitle,
 	}
 	if s.model == "" {
@@ -183,7 +187,15 @@ func toggle(flip func(s Session) error) job {
 	return job{quiet: true, run: func(_ context.Context, s Session) (any, error) { return nil, flip(s) }}
 }
 
-func flipAuto(s Session) error    { s.Agent().SetAuto(!s.Agent().Auto()); return nil }
+// flipAuto says what it did: calls are not put to the person any more, or again.
+func flipAuto(_ context.Context, s Session) (any, error) {
+	s.Agent().SetAuto(!s.Agent().Auto())
+	if s.Agent().Auto() {
+		return remark("auto mode is on: calls run without your consent, open todos are worked on (Ctrl+A or /auto off ends it)"), nil
+	}
+	return remark("auto mode is off"), nil
+}
+
 func flipVerbose(s Session) error { s.Agent().SetVerbose(!s.Agent().Verbose()); return nil }
 func flipSandbox(s Session) error {
 	c := s.Commands()
@@ -216,6 +228,7 @@ func listSessions() job {
 }
 
 type (
+	remark       string // For the transcript.
 	pickModels   []commands.Choice
 	sessionsList struct {
 		list   []session.Info

@@ -109,7 +109,7 @@ func TestAddRef(t *testing.T) {
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, sub := range []string{"plain", "bare.git/objects", "bare.git/refs"} {
+	for _, sub := range []string{"plain", "aura-plugin-local", "bare.git/objects", "bare.git/refs"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -130,6 +130,7 @@ func TestPlace(t *testing.T) {
 		{"file:///srv/x/repo.git", "file:///srv/x/repo.git", "", "repo", "/srv/x/repo"},
 		{"git://host/aura-plugin-", "git://host/aura-plugin-", "", "aura-plugin-", ""},
 		{"plain", "", filepath.Join(dir, "plain"), "plain", ""},
+		{"aura-plugin-local", "", filepath.Join(dir, "aura-plugin-local"), "aura-plugin-local", ""},
 		{"./plain/../plain", "", filepath.Join(dir, "plain"), "plain", ""},
 		{"bare.git", filepath.Join(dir, "bare.git"), "", "bare", ""},
 		{"missing", "", "", "", ""},
