@@ -59,6 +59,7 @@ type parts struct {
 // state is what tools and guards remember during the session.
 type state struct {
 	reads    guard.Reads
+	pick     pick
 	confined confinement
 	todo     *todo.List
 }
@@ -108,8 +109,8 @@ func Read(o Options) (*App, error) {
 }
 
 // Open reads the configuration and starts a session for the given face. The
-// session has said nothing yet; call Start.
-func Open(o Options, face Face) (*App, error) {
+// session has said nothing yet; call Start. ctx is for the opening only.
+func Open(ctx context.Context, o Options, face Face) (*App, error) {
 	a, err := Read(o)
 	if err != nil {
 		return nil, err
@@ -122,20 +123,20 @@ func Open(o Options, face Face) (*App, error) {
 	if a.log, a.closeLog, err = openLog(o.Debug, homes.Last()); err != nil {
 		return nil, err
 	}
-	if err := a.compose(homes); err != nil {
+	if err := a.compose(ctx, homes); err != nil {
 		return nil, errors.Join(err, a.release())
 	}
 	return a, nil
 }
 
 // compose builds the session: pipeline, parts, agent and commands.
-func (a *App) compose(homes config.Homes) (err error) {
+func (a *App) compose(ctx context.Context, homes config.Homes) (err error) {
 	if a.extensions.host, err = a.startExtensions(a.cfg, false); err != nil {
 		return err
 	}
 	approvals := &guard.Approvals{}
 	approvals.Restore(a.cfg.Approvals)
-	a.commands = &commands.Session{Reads: &guard.ReadSwitches{}, Approvals: approvals, Store: a.store(homes)}
+	a.commands = &commands.Session{Reads: &guard.ReadSwitches{}, Approvals: approvals, Store: Sessions(homes, a.workdir)}
 	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell, Begin: a.face.Begin, Trace: a.face.Trace})
 	guards := guard.Bindings(guard.Options{Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals})
 	guards = append(guards, sandbox.Guard(a.tool, a.sandboxed))
@@ -145,7 +146,7 @@ func (a *App) compose(homes config.Homes) (err error) {
 		return err
 	}
 	a.useHooks(set, report)
-	plugins, err := a.loadPlugins(a.cfg)
+	plugins, err := a.loadPlugins(ctx, a.cfg)
 	if err != nil {
 		return err
 	}
@@ -157,7 +158,8 @@ func (a *App) compose(homes config.Homes) (err error) {
 		return err
 	}
 	a.wireCommands()
-	return nil
+	a.logOpened()
+	return ctx.Err()
 }
 
 // release ends everything that runs beside the agent.
@@ -175,7 +177,7 @@ func (a *App) openAgent() error {
 		Pipeline: a.pipeline, Resolve: a.resolve, Agent: a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
 		Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think, Todo: a.todo, Logger: a.log,
 		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars, Servers: a.servers.Connected, Hooks: a.hookData, Sandbox: a.sandboxState, Shell: a.shell, Additions: a.extensions.prompts},
-		Observe: a.face.Observe, Ask: a.face.Ask,
+		Observe: a.logged(a.face.Observe), Ask: a.face.Ask,
 		Exists: func(name string) bool { _, ok := a.tool(name); return ok },
 		Meta:   a.completeMeta,
 	}
@@ -198,15 +200,6 @@ func (a *App) openAgent() error {
 	}
 	a.agent.SetMaxSteps(a.opts.Limits.MaxSteps)
 	a.agent.SetVerbose(a.opts.Choice.Verbose)
-	return nil
-}
-
-// store is where sessions are kept: in the project's home if there is one, else in
-// the global one; nil if there is neither.
-func (a *App) store(homes config.Homes) *session.Store {
-	if home := homes.Last(); home != "" {
-		return session.Open(filepath.Join(home, "sessions"))
-	}
 	return nil
 }
 
@@ -251,21 +244,29 @@ func (a *App) Commands() *commands.Session { return a.commands }
 // Start begins the session, or resumes the one that key names.
 func (a *App) Start(ctx context.Context, key string) error {
 	if key != "" {
-		if err := commands.Resume(ctx, a.commands, key); err != nil {
+		// Extensions hear of the agent that takes over, as plugins do.
+		if err := commands.Resume(ctx, a.commands, key, func() { a.Ready(ctx) }); err != nil {
 			return err
 		}
 		a.agent.SetVerbose(a.agent.Verbose() || a.opts.Choice.Verbose)
 	}
 	a.startServers(ctx)
-	a.reviewWritten()
 	a.Ready(ctx)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := a.checkFilters(); err != nil {
+		return err
+	}
+	a.reviewWritten()
 	a.warnSandbox()
 	a.hiddenCommands()
 	a.agent.Start(ctx, key != "")
 	return ctx.Err()
 }
 
-// Ready waits for what starts in the background: Python extensions.
+// Ready waits for what starts in the background: Python extensions. Later calls cost
+// nothing.
 func (a *App) Ready(ctx context.Context) {
 	a.extensions.attach(a.agent)
 	a.joinExtensions(ctx)
@@ -292,10 +293,14 @@ func (a *App) Submit(ctx context.Context, input string) error {
 	if err != nil {
 		return err
 	}
+	if c.Raw {
+		args = commands.Typed(input)
+	}
 	return c.Run(ctx, a.commands, args)
 }
 
 // Close ends the session. reason is "exit", "error" or "cancelled".
 func (a *App) Close(reason string) error {
+	a.log.Info("session ends", "reason", reason)
 	return errors.Join(a.agent.Close(context.Background(), reason), a.release())
 }

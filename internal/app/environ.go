@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,9 +14,9 @@ import (
 // defaultEnvFile is read when no other is named; it need not exist.
 const defaultEnvFile = "secrets.env"
 
-// environ is the environment of a session: that of the process with the values of
-// the environment file over it, and over them those of the task. The process's own
-// environment is never changed.
+// environ is the environment of a session: that of the process, with the values of
+// the environment file for variables that the process does not have, and over them
+// those of the task. The process's own environment is never changed.
 type environ struct{ over map[string]string }
 
 func loadEnviron(path, workdir string) (environ, error) {
@@ -24,6 +25,10 @@ func loadEnviron(path, workdir string) (environ, error) {
 		path = filepath.Join(workdir, defaultEnvFile)
 	}
 	values, err := config.LoadEnvFile(path, required)
+	if err != nil && required {
+		err = fmt.Errorf("--env-file: %w", err)
+	}
+	maps.DeleteFunc(values, func(name, _ string) bool { return os.Getenv(name) != "" })
 	return environ{values}, err
 }
 

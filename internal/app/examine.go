@@ -16,6 +16,7 @@ import (
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/provider/script"
 	"github.com/idelchi/aura/internal/pyext"
+	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/tools"
 )
 
@@ -79,6 +80,16 @@ func (a *App) Features() (config.Features, error) {
 		return config.Features{}, err
 	}
 	return a.cfg.Resolve(who, nil, a.opts.Overrides)
+}
+
+// SandboxRules are those of the agent that a session would begin with; nil while the
+// sandbox is off.
+func (a *App) SandboxRules() (*sandbox.Rules, error) {
+	f, err := a.Features()
+	if err != nil {
+		return nil, err
+	}
+	return a.sandboxRules(f.Sandbox), nil
 }
 
 // Servers makes a hub for the MCP servers of the configuration and names those that

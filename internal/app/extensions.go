@@ -23,7 +23,9 @@ import (
 type extensions struct {
 	mu      sync.Mutex
 	host    *pyext.Host // nil: there is no extension, or no Python.
-	joined  bool        // What they registered is in force.
+	found   []pyext.Extension
+	err     error // Why none is run.
+	joined  bool  // What they registered is in force.
 	tools   []tool.Tool
 	sink    func(source, text string) // nil: nobody can be told yet.
 	waiting [][2]string               // What was said before.
@@ -125,10 +127,16 @@ func (p *Python) Inspect(ctx context.Context, e pyext.Extension) (pyext.Loaded, 
 // startExtensions starts the Python process in the background if there is an
 // extension; nil if there is none. resumed: the session has started already.
 func (a *App) startExtensions(cfg *config.Config, resumed bool) (*pyext.Host, error) {
+	if a.opts.NoExtensions {
+		a.extensions.see(nil, errors.New("switched off by --without-extensions"))
+	}
 	if a.opts.Confined || a.opts.NoExtensions {
 		return nil, nil
 	}
 	p, err := findPython(cfg, a.workdir, a.env, a.opts.Overrides)
+	if err == nil {
+		a.extensions.see(p.Found, p.Err)
+	}
 	if err != nil || len(p.Found) == 0 {
 		return nil, err
 	}
@@ -227,6 +235,24 @@ func (e *extensions) add(list []tool.Tool) []tool.Tool {
 		}
 	}
 	return list
+}
+
+// see keeps what was found, for list.
+func (e *extensions) see(found []pyext.Extension, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.found, e.err = found, err
+}
+
+// list tells how it stands with the extensions. It neither starts nor waits for anything.
+func (e *extensions) list() ([]pyext.Loaded, error) {
+	e.mu.Lock()
+	host, found, err := e.host, e.found, e.err
+	e.mu.Unlock()
+	if err == nil && host != nil {
+		err = host.Err()
+	}
+	return pyext.List(found, host), err
 }
 
 // prompts are the paragraphs that extensions add to the system prompt.

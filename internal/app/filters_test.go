@@ -27,7 +27,7 @@ func offered(t *testing.T, files map[string]string, o app.Options) (now, later [
 		}
 	}
 	o.Homes, o.Noop = config.HomeOptions{Home: &none, Workdir: dir}, true
-	a, err := app.Open(o, app.Face{})
+	a, err := app.Open(t.Context(), o, app.Face{})
 	if err != nil {
 		t.Fatal(err)
 	}

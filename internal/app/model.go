@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/idelchi/aura/internal/provider/ollama"
 	"github.com/idelchi/aura/internal/provider/openai"
 	"github.com/idelchi/aura/internal/provider/script"
+	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -32,6 +35,14 @@ To see aura work without any of them, run "aura demo".`)
 // what the agent's file says, else what the environment offers. Where there is
 // none, the first call of the model says so: commands work without.
 func (a *App) model(m config.Model) (agent.Model, error) {
+	out, err := a.findModel(m)
+	if errors.Is(err, ErrNoProvider) || err != nil && a.opts.NoModel {
+		out.Provider, out.Client, err = cmp.Or(out.Provider, "none"), unavailable{err}, nil
+	}
+	return out, err
+}
+
+func (a *App) findModel(m config.Model) (agent.Model, error) {
 	out := agent.Model{
 		Think: string(m.Think), Context: m.Context, Generation: m.Generation,
 	}
@@ -42,10 +53,6 @@ func (a *App) model(m config.Model) (agent.Model, error) {
 		return out, nil
 	}
 	p, model, err := a.provider(out.Provider)
-	if errors.Is(err, ErrNoProvider) {
-		out.Provider, out.Client = "none", unavailable{err}
-		return out, nil
-	}
 	if err != nil {
 		return out, err
 	}
@@ -64,14 +71,65 @@ func (a *App) model(m config.Model) (agent.Model, error) {
 // chosen is the provider and model of an agent, the command line laid over its file.
 func (a *App) chosen(m config.Model) (server, model string) {
 	server, model = m.Provider, m.Name
-	choice := a.opts.Choice
-	if choice.Provider != "" && !strings.EqualFold(choice.Provider, m.Provider) {
-		server, model = choice.Provider, "" // A model of one server means nothing to another.
+	choice := a.picked()
+	if choice.provider != "" && !strings.EqualFold(choice.provider, m.Provider) {
+		server, model = choice.provider, "" // A model of one server means nothing to another.
 	}
-	if choice.Model != "" {
-		model = choice.Model
+	if choice.model != "" {
+		model = choice.model
 	}
 	return server, model
+}
+
+// pick is what the person chose in the session, or in the one that is resumed.
+type pick struct{ provider, model string }
+
+// picked is what the person chose, on the command line or since. a.mu is held, or
+// nothing runs yet.
+func (a *App) picked() pick {
+	return pick{cmp.Or(a.pick.provider, a.opts.Choice.Provider), cmp.Or(a.pick.model, a.opts.Choice.Model)}
+}
+
+// setModel overrides the model of every agent from now on.
+func (a *App) setModel(name string) error {
+	old := a.setPick(pick{a.pick.provider, name})
+	if err := a.agent.Reload(); err != nil {
+		a.setPick(old)
+		return err
+	}
+	return nil
+}
+
+func (a *App) setPick(p pick) (old pick) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	old, a.pick = a.pick, p
+	return old
+}
+
+// restoreModel takes over the model that was chosen in a session that is resumed,
+// where the command line chooses no other. A provider that is gone is told of.
+func (a *App) restoreModel(m session.Switches) {
+	next := pick{m.Provider, m.Model}
+	if a.opts.Choice.Provider != "" {
+		next = pick{}
+	}
+	if a.opts.Choice.Model != "" {
+		next.model = ""
+	}
+	if next.provider != "" {
+		a.mu.Lock()
+		p, _, err := a.provider(next.provider)
+		if err == nil {
+			_, err = a.client(p)
+		}
+		a.mu.Unlock()
+		if err != nil {
+			a.agent.Notice("resume", fmt.Sprintf("%v; the model is not that of the session", err))
+			next = pick{}
+		}
+	}
+	a.setPick(next)
 }
 
 // provider finds a provider by name, or one in the environment, with the model
@@ -98,11 +156,22 @@ func (a *App) provider(name string) (config.Provider, string, error) {
 	if len(a.cfg.Providers) == 0 {
 		return config.Provider{}, "", ErrNoProvider
 	}
-	var names []string
-	for _, p := range a.cfg.Providers {
-		names = append(names, p.Name)
+	return config.Provider{}, "", undecidedError(a.cfg.Providers)
+}
+
+// undecidedError is ErrNoProvider where several are described and none is chosen.
+type undecidedError []config.Provider
+
+func (e undecidedError) Is(target error) bool { return target == ErrNoProvider }
+
+func (e undecidedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no model provider is chosen: %d are described\n", len(e))
+	for _, p := range e {
+		fmt.Fprintf(&b, "  - %s, in %s:%d\n", p.Name, p.Source.File, p.Source.Line)
 	}
-	return config.Provider{}, "", fmt.Errorf("%w\nTo use one of %s, give --provider or set model.provider of the agent.", ErrNoProvider, strings.Join(names, ", "))
+	fmt.Fprintf(&b, "Give --provider %s (or AURA_PROVIDER), or write model: {provider: %s} into the agent's file.", e[0].Name, e[0].Name)
+	return b.String()
 }
 
 // listening reports whether something answers at a local address.
@@ -145,6 +214,9 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 		c = ollama.New(o, keep)
 	case "script":
 		if c, err = script.Load(p.Script); err != nil {
+			if missing, ok := errors.AsType[*fs.PathError](err); ok {
+				err = p.Wrong("script", "%v (a path counts from the directory of this file)", missing)
+			}
 			return nil, err
 		}
 	default:

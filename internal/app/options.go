@@ -20,6 +20,7 @@ type Options struct {
 	EnvFile   string            // --env-file; empty means secrets.env, if it exists.
 	Overrides []string          // --override, as "tools.max_steps=5".
 	Noop      bool              // --dry noop: every model answers "[noop]".
+	NoModel   bool              // No model is asked anything: a provider that is wrong is no error.
 	Debug     bool              // Write a debug log.
 	Plugins   PluginFlags
 

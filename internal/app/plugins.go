@@ -30,7 +30,7 @@ type PluginFlags struct {
 
 // loadPlugins loads the plugins of a configuration; nil if there are none. It
 // looks at the plugin directories and, finding nothing there, does no more.
-func (a *App) loadPlugins(cfg *config.Config) (*plugin.Set, error) {
+func (a *App) loadPlugins(ctx context.Context, cfg *config.Config) (*plugin.Set, error) {
 	dirs := cfg.PluginDirs()
 	if a.opts.Plugins.Without || !plugin.Present(dirs) {
 		return nil, nil
@@ -42,8 +42,11 @@ func (a *App) loadPlugins(cfg *config.Config) (*plugin.Set, error) {
 	// The interpreter words some of its failures on the standard logger, too; nothing
 	// of ours writes there.
 	log.SetOutput(io.Discard)
-	set, err := plugin.Load(context.Background(), o)
+	set, err := plugin.Load(ctx, o)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // No plugin is to blame.
+		}
 		return nil, err
 	}
 	if _, err := set.Merge(tools.New(tools.Options{})); err != nil {
@@ -128,7 +131,7 @@ func commandSource(c tool.Command) string { return c.Source.Kind + " " + c.Sourc
 
 // pluginCommand makes a slash command of what a plugin declares.
 func pluginCommand(c tool.Command) commands.Command {
-	out := commands.Command{Name: c.Name, Description: c.Description, Source: commandSource(c)}
+	out := commands.Command{Name: c.Name, Description: c.Description, Source: commandSource(c), Raw: c.Source.Kind == "plugin"}
 	for _, h := range c.Hints {
 		if !strings.HasPrefix(h, "[") && !strings.HasPrefix(h, "<") {
 			h = "[" + h + "]"

@@ -95,10 +95,7 @@ func (a *App) sandboxState() agent.SandboxState {
 	if a.agent == nil {
 		return agent.SandboxState{}
 	}
-	p := a.agent.Profile()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r := a.cache[[2]string{p.Agent, p.Mode}].sandbox
+	r := a.activeRules()
 	if r == nil {
 		return agent.SandboxState{Display: "off"}
 	}
@@ -109,6 +106,14 @@ func (a *App) sandboxState() agent.SandboxState {
 	return s
 }
 
+// activeRules are those of the active agent; nil while the sandbox is off.
+func (a *App) activeRules() *sandbox.Rules {
+	p := a.agent.Profile()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.cache[[2]string{p.Agent, p.Mode}].sandbox
+}
+
 // setSandbox switches the sandbox on or off for the session.
 func (a *App) setSandbox(on bool) error {
 	a.mu.Lock()
@@ -117,11 +122,19 @@ func (a *App) setSandbox(on bool) error {
 	return a.agent.Reload()
 }
 
-// warnSandbox tells the person once if what they asked for cannot be enforced.
+// warnSandbox tells the person once if what they asked for cannot be enforced, and
+// what of it is not there.
 func (a *App) warnSandbox() {
 	if s := a.sandboxState(); s.Enabled && !s.Enforced && !a.confined.warned {
 		a.confined.warned = true
 		a.agent.Notice("sandbox", s.Display)
+	}
+	r := a.activeRules()
+	if r == nil {
+		return
+	}
+	for _, path := range r.Missing {
+		a.agent.Notice("sandbox", sandbox.MissingText(path)+" (create it, then /reload)")
 	}
 }
 

@@ -14,6 +14,28 @@ import (
 	"github.com/idelchi/aura/internal/tool"
 )
 
+// Sessions is where sessions are kept: in the project's home if there is one, else in
+// the global one; nil if there is neither. Those of the project that are in another
+// home, from before it had its own, are found too.
+func Sessions(homes config.Homes, workdir string) *session.Store {
+	last := homes.Last()
+	if last == "" {
+		return nil
+	}
+	dir := func(home string) string { return filepath.Join(home, "sessions") }
+	roots := []string{workdir}
+	if filepath.Base(last) == config.Dir {
+		roots = append(roots, filepath.Dir(last))
+	}
+	var others []string
+	for _, home := range homes.All() {
+		if home != last {
+			others = append(others, dir(home))
+		}
+	}
+	return session.Open(dir(last)).With(roots, others...)
+}
+
 // wireCommands connects the slash commands to the session.
 func (a *App) wireCommands() {
 	s := a.commands
@@ -27,6 +49,7 @@ func (a *App) wireCommands() {
 	s.MCP = a.servers
 	s.Models = a.modelChoices
 	s.Skills = a.Skills
+	s.Extensions = a.extensions.list
 	s.Print = a.face.Print
 	s.Submit = a.Submit
 	s.Reload = a.reload
@@ -81,17 +104,6 @@ func (a *App) modelChoices(ctx context.Context) ([]commands.Choice, error) {
 	return list, err
 }
 
-// setModel overrides the model of every agent from now on.
-func (a *App) setModel(name string) error {
-	old := a.opts.Choice.Model
-	a.opts.Choice.Model = name
-	if err := a.agent.Reload(); err != nil {
-		a.opts.Choice.Model = old
-		return err
-	}
-	return nil
-}
-
 // reload reads the configuration anew. If it is wrong, the old one stays in force.
 func (a *App) reload(ctx context.Context) error {
 	homes, err := config.FindHomes(a.opts.Homes)
@@ -111,7 +123,7 @@ func (a *App) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plugins, err := a.loadPlugins(cfg)
+	plugins, err := a.loadPlugins(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -139,44 +151,53 @@ func (a *App) reload(ctx context.Context) error {
 	a.hiddenCommands()
 	a.commands.Approvals.Restore(cfg.Approvals)
 	a.reviewWritten()
+	a.warnSandbox()
 	return nil
 }
 
-// restore takes over what the guards knew in a session that is resumed. Files that
+// restore takes over what the guards knew in a session that is resumed, and its model. Files that
 // changed since count as not read.
 func (a *App) restore(m session.Meta) {
 	a.reads.Restore(m.FilesRead, m.Stats.StartTime.Add(m.Stats.Duration))
 	a.commands.Approvals.Allow(m.Approvals...)
 	a.commands.Reads.Write, a.commands.Reads.Delete = m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete
+	a.restoreModel(m.Switches)
 }
 
-// completeMeta adds what the guards know to what is saved about the session.
+// completeMeta adds what the guards know, and what was chosen, to what is saved about
+// the session.
 func (a *App) completeMeta(m *session.Meta) {
 	m.FilesRead = a.reads.Files()
 	m.Approvals = a.commands.Approvals.Session()
 	m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete = a.commands.Reads.Write, a.commands.Reads.Delete
+	a.mu.Lock()
+	picked := a.picked()
+	a.mu.Unlock()
+	m.Switches.Provider, m.Switches.Model = picked.provider, picked.model
 }
 
 // approve puts a call to the person and remembers the decision for as long as
-// they say.
+// they say. What is allowed in a project is kept in its own home, and nowhere else.
 func (a *App) approve(ctx context.Context, q agent.Approval) agent.Decision {
+	homes := map[agent.Remember]string{agent.ForProject: a.cfg.Homes.Project(a.workdir), agent.ForAlways: a.cfg.Homes.Global}
+	q.Keep = []agent.Remember{agent.ForSession}
+	for _, r := range []agent.Remember{agent.ForProject, agent.ForAlways} {
+		if homes[r] != "" {
+			q.Keep = append(q.Keep, r)
+		}
+	}
 	d := a.face.Approve(ctx, q)
-	if !d.Allow || d.Pattern == "" {
+	if !d.Allow || d.Pattern == "" || d.Remember == "" {
 		return d
 	}
-	home := ""
-	switch d.Remember {
-	case agent.ForSession:
-		a.commands.Approvals.Allow(d.Pattern)
-	case agent.ForProject:
-		home = a.cfg.Homes.Last()
-	case agent.ForAlways:
-		home = a.cfg.Homes.Global
+	if !q.Keeps(d.Remember) {
+		a.agent.Notice("approvals", "there is no home to keep that in: it holds for this session (aura init makes one for the project)")
+		d.Remember = agent.ForSession
 	}
-	if home != "" {
-		if err := a.commands.Approvals.Save(filepath.Join(home, "config", "rules", "approvals.yaml"), d.Pattern); err != nil {
-			a.agent.Notice("approvals", err.Error())
-		}
+	if d.Remember == agent.ForSession {
+		a.commands.Approvals.Allow(d.Pattern)
+	} else if err := a.commands.Approvals.Save(filepath.Join(homes[d.Remember], "config", "rules", "approvals.yaml"), d.Pattern); err != nil {
+		a.agent.Notice("approvals", err.Error())
 	}
 	return d
 }

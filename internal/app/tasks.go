@@ -21,16 +21,11 @@ import (
 
 // LoadTasks reads the tasks of the configuration that the options name. Nothing else
 // is started.
-func LoadTasks(o Options) ([]tasks.Task, error) {
-	homes, err := config.FindHomes(o.Homes)
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := config.Load(homes)
-	if err != nil {
-		return nil, err
-	}
-	return tasks.Load(cfg)
+func LoadTasks(o Options) ([]tasks.Task, error) { return TaskFiles(o).Read() }
+
+// TaskFiles are the files that LoadTasks reads, for reading them again.
+func TaskFiles(o Options) *tasks.Files {
+	return &tasks.Files{Find: func() (config.Homes, error) { return config.FindHomes(o.Homes) }}
 }
 
 // PlanTask makes a task ready to run; s comes without what the options say.
@@ -63,7 +58,7 @@ type TaskRun struct {
 
 // OpenTask opens a session for a run of a task. What the command line says about
 // agent and mode wins over the task.
-func OpenTask(o Options, t *tasks.Task, plan *tasks.Plan, face Face) (*TaskRun, error) {
+func OpenTask(ctx context.Context, o Options, t *tasks.Task, plan *tasks.Plan, face Face) (*TaskRun, error) {
 	r := &TaskRun{plan: plan}
 	o.Task = TaskOptions{Workdir: plan.Workdir, Env: plan.Env, Tools: tool.Filter(t.Tools), Features: t.Features}
 	o.Vars = plan.Vars
@@ -83,7 +78,7 @@ func OpenTask(o Options, t *tasks.Task, plan *tasks.Plan, face Face) (*TaskRun, 
 		}
 	}
 	var err error
-	if r.App, err = Open(o, face); err != nil {
+	if r.App, err = Open(ctx, o, face); err != nil {
 		return nil, err
 	}
 	return r, nil

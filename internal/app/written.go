@@ -152,7 +152,7 @@ func (a *App) reviewWritten() {
 	for _, c := range hidden {
 		a.agent.Notice("commands", fmt.Sprintf("%s: there is another command /%s, which comes first (give this one another name)", c.Source, c.Name))
 	}
-	names := []string{"LoadTools", "Skill"}
+	names := builtinLater()
 	for _, t := range a.allTools() {
 		names = append(names, t.Name)
 	}
@@ -166,6 +166,13 @@ func (a *App) reviewWritten() {
 		}
 		s := a.cfg.Definitions[name].Source
 		a.agent.Notice("tools", fmt.Sprintf("%s:%d: there is no tool %q (%s)", s.File, s.Line, name, hint))
+	}
+	mistakes, err := a.PolicyMistakes(names)
+	if err != nil {
+		mistakes = []string{err.Error()}
+	}
+	for _, text := range mistakes {
+		a.agent.Notice("policy", text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,17 +38,27 @@ func (e *env) screen(ctx context.Context) error {
 	ui := tui.New(tui.Options{
 		In: e.in, Out: e.out, Workdir: workdir, History: e.historyFile(), Version: version, Suggest: guard.Suggest,
 	})
-	if a, err = app.Open(e.flags.options(), app.Face{
+	opening, opened := e.interruptible(ctx)
+	defer opened()
+	if a, err = app.Open(opening, e.flags.options(), app.Face{
 		Observe: ui.Observe, Print: ui.Print, Approve: ui.Approve, Ask: ui.Ask, Begin: ui.Begin, Trace: ui.Trace,
 	}); err != nil {
 		return err
 	}
+	opened() // From now on the interface sees to signals.
 	key, err := e.sessionKey(a)
 	if err != nil {
 		return errors.Join(err, a.Close("error"))
 	}
 	err = ui.Run(ctx, a, key)
-	return errors.Join(err, a.Close("exit"))
+	if s, ok := errors.AsType[*tui.SignalError](err); ok {
+		err = codeError(128 + int(s.Signal))
+	}
+	err = errors.Join(err, a.Close("exit"))
+	if log := a.Agent().Log(); log != nil && log.Saved() {
+		fmt.Fprintf(e.err, "to go on with this session: aura --resume %s\n", log.ID())
+	}
+	return err
 }
 
 // lines holds a conversation line by line until the person ends it.
@@ -63,21 +74,43 @@ func (e *env) lines(ctx context.Context) error {
 	defer editor.Close()
 	interrupts := plain.Interrupts(ctx, quit, func() { fmt.Fprintln(e.err, "(press Ctrl+C again to quit)") })
 	defer interrupts.Stop()
+	signals := noteSignals()
+	defer signals()
+	defer e.whenUnread(func() {
+		e.ended.CompareAndSwap(nil, errUnread)
+		quit()
+	})()
 
 	face := app.Face{Observe: printer.Observe, Print: printer.Print}
 	if editor.Interactive() {
 		e.ask(&face, editor, printer, interrupts.Press)
 	}
-	a, err := app.Open(e.flags.options(), face)
+	opening, opened := interrupts.Turn(ctx)
+	a, err := app.Open(opening, e.flags.options(), face)
+	if err == nil {
+		if err = e.begin(opening, a, editor.Interactive()); err != nil {
+			err = errors.Join(err, a.Close("error"))
+		}
+	}
 	if err != nil {
+		e.ended.CompareAndSwap(nil, signals())
 		return err
 	}
-	if err := e.begin(ctx, a, editor.Interactive()); err != nil {
-		return errors.Join(err, a.Close("error"))
-	}
+	opened()
 	err = e.converse(ctx, a, editor, printer, interrupts)
+	reason := "exit"
+	if ctx.Err() != nil {
+		reason = "cancelled"
+		why := cmp.Or(e.ended.Load(), signals())
+		if (why == nil || why == errInterrupted) && editor.Interactive() {
+			why, reason = nil, "exit" // For a person Ctrl+C is one way to leave.
+		}
+		if why != nil {
+			err = codeError(why.code)
+		}
+	}
 	printer.Finish(plain.Outcome{})
-	return errors.Join(err, a.Close("exit"))
+	return errors.Join(err, a.Close(reason))
 }
 
 // begin starts or resumes the session and greets the person.
@@ -126,6 +159,7 @@ func (e *env) converse(ctx context.Context, a *app.App, editor *plain.Editor, pr
 		switch {
 		case errors.Is(err, commands.ErrExit):
 			return nil
+		case ctx.Err() != nil: // Whoever asked for the end knows.
 		case cancelled:
 			printer.Observe(agent.Event{Kind: agent.Noticed, Text: "interrupted"})
 		case err != nil:

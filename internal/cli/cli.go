@@ -3,14 +3,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ const (
 	exitError     = 1 // The run failed.
 	exitUsage     = 2 // The command line was wrong.
 	exitInterrupt = 130
+	exitUnread    = 141 // Nobody reads the output any more.
 )
 
 // env is the world a command runs in.
@@ -33,6 +35,8 @@ type env struct {
 	out   *os.File
 	err   *os.File
 	flags rootFlags
+
+	ended atomic.Pointer[endedError] // Why the program was asked to end; nil while it was not.
 }
 
 // usageError is a mistake in the command line.
@@ -70,14 +74,6 @@ func Main(args []string, in, out, errOut *os.File) (code int) {
 	return e.exitCode(root.ExecuteContext(context.Background()))
 }
 
-// interruptible returns a context that the first Ctrl+C ends. A second one ends the
-// program at once.
-func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
-}
-
 // warn tells the person something that does not stop the program.
 func (e *env) warn(text string) { fmt.Fprintf(e.err, "! %s\n", text) }
 
@@ -90,9 +86,14 @@ func (e *env) exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &code):
 		return int(code)
+	case errors.Is(err, syscall.EPIPE) && unread(e.out):
+		return exitUnread // Who closed the pipe knows.
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(e.err, "aura: interrupted")
-		return exitInterrupt
+		why := cmp.Or(e.ended.Load(), errInterrupted)
+		if why != errUnread {
+			fmt.Fprintf(e.err, "aura: %s\n", why)
+		}
+		return why.code
 	case errors.As(err, &usage):
 		fmt.Fprintf(e.err, "aura: %v\nRun \"aura --help\" for usage.\n", err)
 		return exitUsage
@@ -129,6 +130,9 @@ environment: --max-steps is AURA_MAX_STEPS.`,
 	root.AddCommand(
 		newRun(e), newTools(e), newInit(e), newModels(e), newSessions(e), newSkills(e), newTasks(e), newMCP(e), newHooks(e), newPlugins(e), newExtensions(e), newInstall(e), newDoctor(e), newDemo(e), newVersion(e),
 	)
+	e.complete(root)
+	root.Version = version
+	root.SetVersionTemplate(versionText())
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultCompletionCmd()
 	if cmd, _, err := root.Find([]string{"completion"}); err == nil {

@@ -57,6 +57,9 @@ func (e *env) confine(t *tool.Tool, values map[string]any, r *sandbox.Rules, wor
 	if r == nil {
 		return nil
 	}
+	for _, path := range r.Missing {
+		e.warn(sandbox.MissingText(path))
+	}
 	if t.Paths != nil {
 		p, err := t.Paths(values)
 		if err == nil {

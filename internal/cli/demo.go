@@ -42,7 +42,7 @@ along. The dim lines show the moments of the lifecycle at which they can do so.`
 }
 
 func (e *env) demo(ctx context.Context, keep bool) (err error) {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	dir, err := os.MkdirTemp("", "aura-demo-")
 	if err != nil {
@@ -59,7 +59,7 @@ func (e *env) demo(ctx context.Context, keep bool) (err error) {
 	}
 	printer := plain.NewPrinter(plain.PrinterOptions{Out: e.out, Err: e.err, Verbose: true})
 	none := ""
-	a, err := app.Open(app.Options{
+	a, err := app.Open(ctx, app.Options{
 		Homes: config.HomeOptions{Home: &none, Config: []string{home}, Workdir: dir},
 		Watch: narrate(printer.Note),
 	}, app.Face{Observe: printer.Observe, Print: printer.Print})

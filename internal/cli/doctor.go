@@ -34,7 +34,7 @@ Each line says ok, warn or fail. The exit code is 1 if anything fails.`,
 }
 
 func (e *env) doctor(ctx context.Context, asJSON bool) error {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	list, err := doctor.Examine(ctx, doctor.Options{App: e.flags.options(), Terminal: e.out})
 	if err != nil {

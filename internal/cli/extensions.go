@@ -123,7 +123,7 @@ func (e *env) inspectExtension(cmd *cobra.Command, name string, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(cmd.Context())
+	ctx, stop := e.interruptible(cmd.Context())
 	defer stop()
 	l, err := p.Inspect(ctx, x)
 	if err != nil {

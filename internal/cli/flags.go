@@ -105,7 +105,7 @@ func (f *rootFlags) fromEnvironment(cmd *cobra.Command) error {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		name := "AURA_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 		value, ok := os.LookupEnv(name)
-		if !ok || flag.Changed || flag.Name == "help" {
+		if !ok || flag.Changed || flag.Name == "help" || flag.Name == "version" {
 			return
 		}
 		if value == "" && flag.Name != "home" {
@@ -169,6 +169,14 @@ func (f *rootFlags) options() app.Options {
 	if f.homeSet {
 		o.Homes.Home = &f.home
 	}
+	return o
+}
+
+// lookup are the options of a session that is opened for its parts only: no model is
+// asked anything.
+func (f *rootFlags) lookup() app.Options {
+	o := f.options()
+	o.NoModel = true
 	return o
 }
 

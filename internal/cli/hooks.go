@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +55,9 @@ listed and tried out is what holds for --agent and --mode.`,
 
 // withHooks opens a session for its hooks.
 func (e *env) withHooks(onRun func(hooks.Run), do func(*app.App, *hooks.Set, []string) error) error {
-	a, err := app.Open(e.flags.options(), app.Face{})
+	ctx, stop := e.interruptible(context.Background())
+	defer stop()
+	a, err := app.Open(ctx, e.flags.lookup(), app.Face{})
 	if err != nil {
 		return err
 	}
@@ -210,6 +213,9 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 	defer stop()
 	var runs []hooks.Run
 	return e.withHooks(func(r hooks.Run) { runs = append(runs, r) }, func(a *app.App, set *hooks.Set, _ []string) error {
+		if err := knownTool(a, f.tool); err != nil {
+			return &usageError{err}
+		}
 		data := hookData(row.Moment, a.Agent().Snapshot(), f, values)
 		var records []lifecycle.Record
 		p := lifecycle.New(lifecycle.Options{Trace: func(r lifecycle.Record) { records = append(records, r) }})
@@ -236,6 +242,20 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 	})
 }
 
+// knownTool refuses the name of a tool that does not exist. Those of MCP servers, which
+// are not asked here, may.
+func knownTool(a *app.App, name string) error {
+	names := append(toolNames(a.Commands().Tools()), "LoadTools")
+	if name == "" || strings.HasPrefix(name, "mcp__") || slices.Contains(names, name) {
+		return nil
+	}
+	hint := `"aura tools" lists them`
+	if best := spelling.Closest(name, names); best != "" {
+		hint = fmt.Sprintf("did you mean %q?", best)
+	}
+	return fmt.Errorf("--tool: no tool %q (%s)", name, hint)
+}
+
 // checkCall refuses changed arguments as a session would.
 func checkCall(a *app.App, name string) func(any) error {
 	return func(data any) error {
@@ -244,8 +264,11 @@ func checkCall(a *app.App, name string) func(any) error {
 			return nil
 		}
 		for _, t := range a.Commands().Tools() {
-			if t.Name == name {
-				return checked(&t, call.Arguments)
+			if t.Name != name {
+				continue
+			}
+			if err := checked(&t, call.Arguments); err != nil {
+				return fmt.Errorf("modified arguments are invalid: %w", err)
 			}
 		}
 		return nil

@@ -40,7 +40,7 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 	if p.Err != nil {
 		return p.Err
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	in := &pyext.Installer{Interpreter: p.Interpreter, Cache: p.Cache, Workdir: p.Workdir, Env: p.Env, Out: e.err, Err: e.err}
 	dir := filepath.Join(p.Workdir, ".venv")

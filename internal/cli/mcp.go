@@ -75,9 +75,9 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 // withServers connects to servers, all of them without names. What do shows includes
 // those that cannot be reached, unless tell.
 func (e *env) withServers(ctx context.Context, names []string, tell bool, do func(context.Context, *app.App) error) error {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
-	a, err := app.Open(e.flags.options(), app.Face{})
+	a, err := app.Open(ctx, e.flags.lookup(), app.Face{})
 	if err != nil {
 		return err
 	}
@@ -115,8 +115,6 @@ func (e *env) connectForTool(ctx context.Context, a *app.App, all bool, args []s
 	if !all && len(names) == 0 {
 		return nil
 	}
-	ctx, stop := interruptible(ctx)
-	defer stop()
 	notices, err := a.ConnectServers(ctx, names...)
 	e.tell(notices)
 	return err

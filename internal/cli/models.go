@@ -20,9 +20,9 @@ func newModels(e *env) *cobra.Command {
 		Short: "List the models of a provider",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := interruptible(cmd.Context())
+			ctx, stop := e.interruptible(cmd.Context())
 			defer stop()
-			a, err := app.Open(e.flags.options(), app.Face{})
+			a, err := app.Open(ctx, e.flags.lookup(), app.Face{})
 			if err != nil {
 				return err
 			}

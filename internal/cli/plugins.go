@@ -123,7 +123,7 @@ func (e *env) withPlugins(ctx context.Context, f pluginFlags, do func(context.Co
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	return do(ctx, m)
 }

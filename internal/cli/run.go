@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,8 +15,9 @@ import (
 
 // runFlags are the flags of `aura run`.
 type runFlags struct {
-	output  string
-	timeout time.Duration
+	output    string
+	timeout   time.Duration
+	stdinWait time.Duration
 }
 
 func newRun(e *env) *cobra.Command {
@@ -29,21 +28,27 @@ func newRun(e *env) *cobra.Command {
 		Long: `Each argument is one turn of the conversation; slash commands are allowed. Without
 arguments, or for the argument "-", the prompt is read from standard input.
 
+What is piped or redirected into a run with prompts belongs to the first of them
+that is no slash command. If nothing comes within --stdin-wait, it goes on without;
+</dev/null or --stdin-wait 0 say that there is no input.
+
 The answer goes to standard output, everything else to standard error. The exit
 code is 0 if every turn went well, 1 if not, 2 for a wrong command line.`,
 		Example: `  aura run "what does this repository do?"
   aura run "/auto on" "write the tests" "make them pass"
-  git diff | aura run
+  git diff | aura run "review this"
+  aura run < prompt.md
   aura run --output json "list the open TODOs"`,
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), f, args) },
 	}
 	cmd.Flags().StringVar(&f.output, "output", "text", "text, json or stream-json")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this time, for example 10m")
+	cmd.Flags().DurationVar(&f.stdinWait, "stdin-wait", 5*time.Second, "with a prompt: how long piped input may take to begin; 0 does not look for it")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(plain.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
+func (e *env) run(ctx context.Context, f runFlags, args []string) error {
 	out, err := plain.NewOutput(f.output, plain.PrinterOptions{Out: e.out, Err: e.err, Verbose: e.flags.verbose})
 	if err != nil {
 		return &usageError{fmt.Errorf("--%w", err)}
@@ -51,36 +56,46 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 	if f.timeout < 0 {
 		return &usageError{fmt.Errorf("--timeout: %s is negative", f.timeout)}
 	}
-	if prompts, err = e.prompts(prompts); err != nil {
-		return err
-	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
+	ctx, interrupt := context.WithCancelCause(ctx)
+	defer interrupt(nil)
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (--timeout)", f.timeout))
 		defer cancel()
 	}
-	face := app.Face{Observe: out.Observe, Print: func(text string) { e.print(out, text) }}
-	if plain.IsTerminal(e.in) && plain.IsTerminal(e.err) {
-		defer e.attend(&face, out, stop)()
-	}
-	a, err := app.Open(e.flags.options(), face)
+	prompts, err := e.prompts(ctx, args, f.stdinWait)
 	if err != nil {
 		return notStarted(out, err)
+	}
+	face := app.Face{Observe: out.Observe, Print: func(text string) { e.print(out, text) }}
+	if plain.IsTerminal(e.in) && plain.IsTerminal(e.err) {
+		defer e.attend(&face, out, func() { interrupt(errInterrupted) })()
+	}
+	a, err := app.Open(ctx, e.flags.options(), face)
+	if err != nil {
+		return notStarted(out, causeOf(ctx, err))
 	}
 	if e.flags.dry == "render" {
 		defer a.Close("exit")
 		a.Ready(ctx)
 		return e.render(a, prompts)
 	}
-	err = e.play(ctx, a, prompts, func() { followVerbose(out, a) })
-	if err != nil && ctx.Err() != nil {
-		err = ctx.Err()
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = context.Cause(ctx) // It names the flag.
-		}
+	err = causeOf(ctx, e.play(ctx, a, prompts, func() { followVerbose(out, a) }))
+	return e.finish(a, out, err)
+}
+
+// causeOf is err, or why ctx ended if it is because of that.
+func causeOf(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
 	}
+	return context.Cause(ctx)
+}
+
+// finish ends a run whose turns came to err.
+func (e *env) finish(a *app.App, out plain.Output, err error) error {
 	reason := "exit"
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -88,17 +103,20 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 	case err != nil:
 		reason = "error"
 	}
-	snap := plain.Outcome{Agent: a.Agent().Profile().Agent, Model: a.Agent().Profile().Model.Name, Err: err}
-	if log := a.Agent().Log(); log != nil {
-		snap.SessionID = log.ID()
+	o := plain.Outcome{Agent: a.Agent().Profile().Agent, Model: a.Agent().Profile().Model.Name, Err: err}
+	if errors.Is(err, errUnread) {
+		o.Err = nil // Whoever closed the pipe knows.
 	}
-	err = errors.Join(a.Close(reason), out.Finish(snap))
-	switch {
-	case err != nil:
+	if log := a.Agent().Log(); log != nil && log.Saved() {
+		o.SessionID = log.ID()
+	}
+	if err := errors.Join(a.Close(reason), out.Finish(o)); err != nil {
 		return err
-	case reason == "cancelled":
-		return codeError(exitInterrupt)
-	case snap.Err != nil:
+	}
+	if ended, ok := errors.AsType[*endedError](err); ok {
+		return codeError(ended.code)
+	}
+	if err != nil {
 		return codeError(exitError)
 	}
 	return nil
@@ -106,38 +124,17 @@ func (e *env) run(ctx context.Context, f runFlags, prompts []string) error {
 
 // notStarted reports an error from before the session in the format of the output.
 func notStarted(out plain.Output, err error) error {
-	if _, text := out.(*plain.Printer); text {
+	_, text := out.(*plain.Printer)
+	if _, usage := errors.AsType[*usageError](err); text || usage {
 		return err
 	}
 	if err := out.Finish(plain.Outcome{Err: err}); err != nil {
 		return err
 	}
+	if ended, ok := errors.AsType[*endedError](err); ok {
+		return codeError(ended.code)
+	}
 	return codeError(exitError)
-}
-
-// prompts are the turns of a run; "-" and no prompt at all mean standard input.
-func (e *env) prompts(args []string) ([]string, error) {
-	if len(args) == 0 {
-		if plain.IsTerminal(e.in) {
-			return nil, &usageError{errors.New(`no prompt: give one as an argument or on standard input`)}
-		}
-		args = []string{"-"}
-	}
-	out := make([]string, len(args))
-	for i, arg := range args {
-		out[i] = arg
-		if arg == "-" {
-			text, err := io.ReadAll(e.in)
-			if err != nil {
-				return nil, fmt.Errorf("standard input: %w", err)
-			}
-			out[i] = strings.TrimSpace(string(text))
-		}
-		if strings.TrimSpace(out[i]) == "" {
-			return nil, &usageError{errors.New("the prompt is empty")}
-		}
-	}
-	return out, nil
 }
 
 // play runs the turns one after another. A command that fails is reported and the

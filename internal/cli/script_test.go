@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 //	                        files that the lines before them name
 //	sink FILE [STATUS]      an HTTP server at $SINK_URL keeps the last request in FILE
 //
-// $EXAMPLES is the directory of the examples.
+// $EXAMPLES is the directory of the examples, $BIN that of the program.
 //
 // script and serve make a provider that is used because it is the only one.
 func TestScripts(t *testing.T) { testscript.Run(t, params("testdata/script", "")) }
@@ -88,6 +88,9 @@ func params(dir, format string) testscript.Params {
 				return err
 			}
 			e.Setenv("EXAMPLES", examples)
+			// testscript puts the directory of the program before the others.
+			bin, _, _ := strings.Cut(e.Getenv("PATH"), string(filepath.ListSeparator))
+			e.Setenv("BIN", bin)
 			return goEnvironment(e, home)
 		},
 		Condition: func(cond string) (bool, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/session"
@@ -81,10 +82,15 @@ func (e *env) withStore(do func(*session.Store) error) error {
 	if err != nil {
 		return err
 	}
-	if homes.Last() == "" {
+	workdir, err := filepath.Abs(e.flags.workdir)
+	if err != nil {
+		return fmt.Errorf("workdir: %w", err)
+	}
+	store := app.Sessions(homes, workdir)
+	if store == nil {
 		return errors.New("no sessions are kept: there is neither a project home nor a global one")
 	}
-	return do(session.Open(filepath.Join(homes.Last(), "sessions")))
+	return do(store)
 }
 
 func (e *env) listSessions(asJSON bool) error {
@@ -109,7 +115,15 @@ func (e *env) listSessions(asJSON bool) error {
 			}
 			fmt.Fprintf(w, "%.8s\t%s\t%d\t%s\t%s\n", i.ID, i.Updated.Local().Format(time.DateTime), i.Messages, i.Agent, title)
 		}
-		return w.Flush()
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		for _, i := range list {
+			if i.Error != "" {
+				e.warn(fmt.Sprintf("session %.8s: %s (aura sessions delete %s removes it)", i.ID, i.Error, i.ID))
+			}
+		}
+		return nil
 	})
 }
 

@@ -154,6 +154,45 @@ func (b *board) announce(list []tasks.Task) error {
 	return nil
 }
 
+// look reads the served tasks anew when their files change, and warns of mistakes in
+// them, once each.
+func (b *board) look(files *tasks.Files, names []string) func() ([]tasks.Task, bool) {
+	warned := ""
+	return func() ([]tasks.Task, bool) {
+		all, read, err := files.Look()
+		if !read {
+			return nil, false
+		}
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if text != warned && text != "" {
+			b.line("tasks: " + text + " (what was read before goes on)")
+		}
+		warned = text
+		return tasks.Still(all, names), true
+	}
+}
+
+// changed tells what a look changed, in one line.
+func (b *board) changed(c tasks.Change) {
+	var parts []string
+	for _, group := range []struct {
+		what string
+		list []tasks.Task
+	}{{"added", c.Added}, {"changed", c.Changed}, {"removed", c.Removed}} {
+		for _, t := range group.list {
+			part := group.what + " " + t.Name
+			if group.what != "removed" {
+				part += " (" + t.Schedule.String() + ")"
+			}
+			parts = append(parts, part)
+		}
+	}
+	b.line("tasks: " + strings.Join(parts, ", "))
+}
+
 // run runs one task and tells how it went. It does not panic.
 func (b *board) run(ctx context.Context, t tasks.Task) {
 	begun := time.Now()
@@ -189,7 +228,7 @@ func (b *board) run(ctx context.Context, t tasks.Task) {
 
 // session is a run of a task from opening to closing its session.
 func (b *board) session(ctx context.Context, t *tasks.Task, plan *tasks.Plan, v *taskView, r *taskReport) error {
-	a, err := app.OpenTask(b.e.flags.options(), t, plan, app.Face{Observe: v.out.Observe, Print: v.print})
+	a, err := app.OpenTask(ctx, b.e.flags.options(), t, plan, app.Face{Observe: v.out.Observe, Print: v.print})
 	if err != nil {
 		return err
 	}

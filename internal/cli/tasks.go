@@ -92,7 +92,8 @@ func newTasksServe(e *env) *cobra.Command {
 		Short: "Run tasks on their schedules until interrupted",
 		Long: `Stays and runs the named tasks, or all that are not disabled, whenever their schedules
 say, each at most once at a time. A task that fails is reported and runs again at its
-next time. Ctrl+C cancels what is running, waits for it and ends.`,
+next time. Task files that are written, added or removed meanwhile are read anew; a run
+goes on as it began. Ctrl+C cancels what is running, waits for it and ends.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.timeoutSet = cmd.Flags().Changed("timeout")
 			return e.serveTasks(cmd.Context(), f, args)
@@ -309,7 +310,7 @@ func (e *env) runTasks(ctx context.Context, f taskFlags, names []string) error {
 	if e.flags.dry == "render" {
 		return e.renderTasks(f, list)
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	b := e.newBoard(f)
 	ready := b.queue(ctx, list)
@@ -332,6 +333,10 @@ func (e *env) chooseTasks(names []string) ([]tasks.Task, error) {
 	if err != nil {
 		return nil, err
 	}
+	return chooseAmong(all, names)
+}
+
+func chooseAmong(all []tasks.Task, names []string) ([]tasks.Task, error) {
 	list, err := tasks.Choose(all, names)
 	if err == nil && len(list) == 0 {
 		err = errors.New("no task to run (write one into .aura/config/tasks)")
@@ -370,11 +375,16 @@ func (e *env) serveTasks(ctx context.Context, f taskFlags, names []string) error
 	if err := f.check(&e.flags); err != nil {
 		return err
 	}
-	list, err := e.chooseTasks(names)
+	files := app.TaskFiles(e.flags.options())
+	all, err := files.Read()
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(ctx)
+	list, err := chooseAmong(all, names)
+	if err != nil {
+		return err
+	}
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	b := e.newBoard(f)
 	b.serving = true
@@ -382,14 +392,19 @@ func (e *env) serveTasks(ctx context.Context, f taskFlags, names []string) error
 		return err
 	}
 	slots := make(chan struct{}, f.concurrency)
-	err = tasks.Serve(ctx, list, func(ctx context.Context, t tasks.Task) {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-			b.run(ctx, t)
-		case <-ctx.Done():
-		}
-	}, func(t tasks.Task, err error) { b.say(t.Name, "does not run: "+err.Error()) })
+	err = tasks.Serve(ctx, list, tasks.Service{
+		Run: func(ctx context.Context, t tasks.Task) {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+				b.run(ctx, t)
+			case <-ctx.Done():
+			}
+		},
+		Skip:    func(t tasks.Task, err error) { b.say(t.Name, "does not run: "+err.Error()) },
+		Look:    b.look(files, names),
+		Changed: b.changed,
+	})
 	b.line("tasks: stopped")
 	return errors.Join(err, b.finish(nil))
 }

@@ -42,14 +42,15 @@ one JSON object; {} runs a tool without any.`,
   aura tools Read path=README.md count=5
   aura tools Write '{"path": "a.txt", "content": "hello"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error { return e.runTools(cmd, f, args) },
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			a, err := app.Open(e.flags.options(), app.Face{})
+			a, err := app.Open(cmd.Context(), e.flags.lookup(), app.Face{})
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
+			defer a.Close("exit")
 			return toolNames(a.Commands().Tools()), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
@@ -66,18 +67,27 @@ one JSON object; {} runs a tool without any.`,
 }
 
 func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
-	o := e.flags.options()
+	o := e.flags.lookup()
 	o.Confined, o.Plugins.Confining = f.worker, true
-	a, err := app.Open(o, app.Face{})
+	ctx := cmd.Context()
+	if !f.worker { // A child ends when its parent says so.
+		var stop func()
+		ctx, stop = e.interruptible(ctx)
+		defer stop()
+	}
+	a, err := app.Open(ctx, o, app.Face{})
 	if err != nil {
 		return err
 	}
 	defer a.Close("exit")
 	if f.worker {
-		return a.ServeConfined(cmd.Context(), e.in, e.out)
+		return a.ServeConfined(ctx, e.in, e.out)
 	}
-	if err := e.connectForTool(cmd.Context(), a, f.withMCP, args); err != nil {
+	if err := e.connectForTool(ctx, a, f.withMCP, args); err != nil {
 		return err
+	}
+	if a.Ready(ctx); ctx.Err() != nil {
+		return ctx.Err()
 	}
 	all := a.Commands().Tools()
 	if len(args) == 0 {
@@ -103,8 +113,6 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("%s: %w", t.Name, err)}
 	}
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
 	snap := a.Agent().Snapshot()
 	if err := e.confine(&t, values, f.restrictions(snap.Workdir), snap.Workdir); err != nil {
 		return err

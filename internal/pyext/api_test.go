@@ -218,7 +218,7 @@ def register(api):
 	w.wants(t, `b: warning: command /echo is already registered by extension 'a'`)
 	for _, c := range []struct{ name, args, want, err string }{
 		{"echo", "two  blanks", "two  blanks", ""}, {"slash", "x", `[1,"x"]`, ""}, {"quiet", "", "", ""},
-		{"bad", "", "", `/bad: extension "a": KeyError: 'k'`},
+		{"bad", "", "", `/bad: extension "a": KeyError: 'k' (a.py, line 10)`},
 	} {
 		got, err := w.command(t.Context(), t, c.name, c.args, sdk.Context{})
 		if text := errorText(err); got != c.want || text != c.err {

@@ -284,7 +284,7 @@ def register(api):
 	w.moment(t, &sdk.StreamChunkContext{Text: "bad"})
 	w.moment(t, &sdk.StreamChunkContext{Text: "bad"})
 	w.moment(t, &sdk.AfterResponseContext{Response: whole.String()})
-	if want := "a: error: stream_chunk: ValueError: chunk trouble\na: 10000 parts, equal True"; w.said() != want {
+	if want := "a: error: stream_chunk: ValueError: chunk trouble (a.py, line 6)\na: 10000 parts, equal True"; w.said() != want {
 		t.Errorf("said %q", w.said())
 	}
 }
@@ -327,5 +327,23 @@ func TestCompanion(t *testing.T) {
 		}
 		w.moment(t, &sdk.SessionStartContext{Resumed: true})
 		status("mood=happy level=2 xp=10%")
+	}
+}
+
+// What a handler returns by mistake is not passed over in silence: a gate that does
+// not hold is worse than none.
+func TestPuzzle(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"{'block': True}", "False", "'blocked'"} {
+		w := start(t, files{"a": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx): return " + value + "\n"})
+		for range 2 {
+			if out := w.moment(t, &sdk.BeforeToolContext{ToolName: "Bash"}); out.Blocked != nil {
+				t.Errorf("%s: %+v", value, out.Blocked)
+			}
+		}
+		kind := map[byte]string{'{': "dict", 'F': "bool", '\'': "str"}[value[0]]
+		if want := "a: warning: tool_call: a return value of type " + kind + ` means nothing here: return api.block("why") to refuse the call`; w.said() != want {
+			t.Errorf("%s: said %q", value, w.said())
+		}
 	}
 }

@@ -20,20 +20,35 @@ import (
 
 // entry is a session file as the directory lists it.
 type entry struct {
+	dir     string
 	id      string
 	updated time.Time
 	size    int64
 }
 
+func (e entry) path() string { return pathOf(e.dir, e.id) }
+
 // entries lists the files of the store, newest first. No directory is an
 // empty store.
 func (s *Store) entries() ([]entry, error) {
-	files, err := os.ReadDir(s.dir)
+	list, err := entriesIn(s.dir)
+	for _, dir := range s.elsewhere {
+		more, _ := entriesIn(dir) // What is in another place must not close this one.
+		list = append(list, more...)
+	}
+	slices.SortFunc(list, func(a, b entry) int {
+		return cmp.Or(b.updated.Compare(a.updated), cmp.Compare(a.id, b.id))
+	})
+	return list, err
+}
+
+func entriesIn(dir string) ([]entry, error) {
+	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sessions in %s: %w", s.dir, err)
+		return nil, fmt.Errorf("sessions in %s: %w", dir, err)
 	}
 	list := make([]entry, 0, len(files))
 	for _, f := range files {
@@ -45,29 +60,49 @@ func (s *Store) entries() ([]entry, error) {
 		if err != nil || !info.Mode().IsRegular() { // Deleted since, or something else.
 			continue
 		}
-		list = append(list, entry{id, info.ModTime(), info.Size()})
+		list = append(list, entry{dir, id, info.ModTime(), info.Size()})
 	}
-	slices.SortFunc(list, func(a, b entry) int {
-		return cmp.Or(b.updated.Compare(a.updated), cmp.Compare(a.id, b.id))
-	})
 	return list, nil
 }
 
 // List returns the sessions of the store, the newest first. It reads only the
-// beginning and the end of each file, and leaves out what it cannot read.
+// beginning and the end of each file. One that cannot be read says so in Info.Error.
 func (s *Store) List() ([]Info, error) {
+	_, list, err := s.list()
+	return list, err
+}
+
+// list returns the sessions with the files they are in.
+func (s *Store) list() ([]entry, []Info, error) {
 	entries, err := s.entries()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list := make([]Info, 0, len(entries))
+	kept := entries[:0]
 	for _, e := range entries {
-		if info, err := s.info(e); err == nil {
-			list = append(list, info)
+		if info, ok := s.info(e); ok {
+			kept, list = append(kept, e), append(list, info)
 		}
 	}
-	return list, nil
+	return kept, list, nil
 }
+
+// info describes a session, unless it is one of another project.
+func (s *Store) info(e entry) (Info, bool) {
+	info, err := readInfo(e)
+	ours := e.dir == s.dir
+	if err != nil {
+		return Info{ID: e.id, Title: "(cannot be read)", Updated: e.updated, Size: e.size, Error: err.Error()}, ours
+	}
+	return info, ours || slices.ContainsFunc(s.roots, func(root string) bool {
+		rel, err := filepath.Rel(root, info.Workdir)
+		return info.Workdir != "" && err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// where names the directories of the store.
+func (s *Store) where() string { return strings.Join(append([]string{s.dir}, s.elsewhere...), " and ") }
 
 // Latest returns the ID of the session that was written last. With a workdir,
 // only sessions of that directory count.
@@ -77,35 +112,43 @@ func (s *Store) Latest(workdir string) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
-		if info, err := s.info(e); err == nil && (workdir == "" || info.Workdir == workdir) {
+		if info, ok := s.info(e); ok && info.Error == "" && (workdir == "" || info.Workdir == workdir) {
 			return e.id, nil
 		}
 	}
 	if workdir != "" {
-		return "", fmt.Errorf("no session of %s to continue in %s", workdir, s.dir)
+		return "", fmt.Errorf("no session of %s to continue in %s", workdir, s.where())
 	}
-	return "", fmt.Errorf("no session to continue in %s", s.dir)
+	return "", fmt.Errorf("no session to continue in %s", s.where())
 }
 
 // Find returns the ID of the one session that key means: an ID, a name, or
 // the beginning of either, in upper or lower case.
 func (s *Store) Find(key string) (string, error) {
+	e, err := s.find(key)
+	return e.id, err
+}
+
+func (s *Store) find(key string) (entry, error) {
 	key = strings.TrimSpace(key)
 	if key == "" {
-		return "", errors.New("session: an ID or a name is missing")
+		return entry{}, errors.New("session: an ID or a name is missing")
 	}
 	entries, err := s.entries()
 	if err != nil {
-		return "", err
+		return entry{}, err
 	}
 	for _, e := range entries {
-		if strings.EqualFold(e.id, key) {
-			return e.id, nil
+		if !strings.EqualFold(e.id, key) {
+			continue
+		}
+		if _, ok := s.info(e); ok {
+			return e, nil
 		}
 	}
-	list, err := s.List()
+	entries, list, err := s.list()
 	if err != nil {
-		return "", err
+		return entry{}, err
 	}
 	for _, fits := range []func(Info) bool{
 		func(i Info) bool { return strings.EqualFold(i.Name, key) },
@@ -113,19 +156,20 @@ func (s *Store) Find(key string) (string, error) {
 		func(i Info) bool { return hasPrefixFold(i.Name, key) },
 	} {
 		var found []Info
-		for _, i := range list {
+		var at entry
+		for n, i := range list {
 			if fits(i) {
-				found = append(found, i)
+				found, at = append(found, i), entries[n]
 			}
 		}
 		switch {
 		case len(found) == 1:
-			return found[0].ID, nil
+			return at, nil
 		case len(found) > 1:
-			return "", fmt.Errorf("session %q is ambiguous: it could be %s", key, candidates(found))
+			return entry{}, fmt.Errorf("session %q is ambiguous: it could be %s", key, candidates(found))
 		}
 	}
-	return "", fmt.Errorf("session %q does not exist in %s%s", key, s.dir, suggestion(key, list))
+	return entry{}, fmt.Errorf("session %q does not exist in %s%s", key, s.where(), suggestion(key, list))
 }
 
 func hasPrefixFold(s, prefix string) bool {
@@ -178,9 +222,9 @@ const (
 	tailLimit = 1 << 20
 )
 
-// info reads the head and the tail of a session file.
-func (s *Store) info(e entry) (Info, error) {
-	f, err := os.Open(s.path(e.id))
+// readInfo reads the head and the tail of a session file.
+func readInfo(e entry) (Info, error) {
+	f, err := os.Open(e.path())
 	if err != nil {
 		return Info{}, err
 	}
@@ -196,7 +240,7 @@ func (s *Store) info(e entry) (Info, error) {
 	if !valid || !found {
 		// A session that was killed in its first turn, or one with a very long
 		// first line: read it properly.
-		r, err := decode(io.MultiReader(bytes.NewReader(head), f), s.path(e.id))
+		r, err := decode(io.MultiReader(bytes.NewReader(head), f), e.path())
 		if err != nil {
 			return Info{}, err
 		}
@@ -317,26 +361,27 @@ func (s *Store) Fork(key string, upTo int) (string, error) {
 // was kept aside of it. The key must be the ID or the name, not a part of it:
 // what is deleted is gone.
 func (s *Store) Delete(key string) error {
-	id, err := s.Find(key)
+	e, err := s.find(key)
 	if err != nil {
 		return err
 	}
+	id := e.id
 	if !strings.EqualFold(id, strings.TrimSpace(key)) {
 		state, _, err := s.Read(id)
 		if err != nil || !strings.EqualFold(state.Meta.Name, strings.TrimSpace(key)) {
 			return fmt.Errorf("session %q: deleting needs the whole ID or name (did you mean %q?)", key, id)
 		}
 	}
-	held, err := s.acquire(id)
+	held, err := acquire(e.dir, id)
 	if err != nil {
 		return err
 	}
 	defer held.release()
-	damaged, err := filepath.Glob(globEscape(s.path(id)) + ".damaged-*")
+	damaged, err := filepath.Glob(globEscape(e.path()) + ".damaged-*")
 	if err != nil {
 		return fmt.Errorf("session %s: %w", id, err)
 	}
-	for _, path := range append(damaged, s.path(id)) {
+	for _, path := range append(damaged, e.path()) {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("session %s cannot be deleted: %w", id, err)
 		}

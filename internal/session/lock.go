@@ -14,13 +14,13 @@ import (
 type lock struct{ file *flock.Flock }
 
 // acquire locks a session, or says who has it.
-func (s *Store) acquire(id string) (*lock, error) {
-	path := filepath.Join(s.dir, id+".lock")
+func acquire(dir, id string) (*lock, error) {
+	path := filepath.Join(dir, id+".lock")
 	for start := time.Now(); ; {
 		f := flock.New(path, flock.SetPermissions(0o600))
 		ok, err := f.TryLock()
 		if err != nil {
-			return nil, s.cannotWrite(id, err)
+			return nil, cannotWrite(dir, id, err)
 		}
 		if !ok {
 			_ = f.Close()

@@ -17,7 +17,7 @@ import (
 // Log is a session that is being written. It may be used by several goroutines.
 // Nothing is cut short by a crash but the record being written.
 type Log struct {
-	store      *Store
+	dir        string
 	id         string
 	path       string
 	forkedFrom string
@@ -189,10 +189,10 @@ func (l *Log) open() error {
 	if err != nil {
 		return fmt.Errorf("session %s: meta data: %w", l.id, err)
 	}
-	if err := os.MkdirAll(l.store.dir, 0o700); err != nil {
-		return l.store.cannotWrite(l.id, err)
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return cannotWrite(l.dir, l.id, err)
 	}
-	held, err := l.store.acquire(l.id)
+	held, err := acquire(l.dir, l.id)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (l *Log) open() error {
 	if err != nil {
 		held.release()
 		l.file = nil
-		return l.store.cannotWrite(l.id, err)
+		return cannotWrite(l.dir, l.id, err)
 	}
 	l.lock = held
 	records := []record{{Kind: kindSession, Version: version, ID: l.id, ForkedFrom: l.forkedFrom, Meta: &l.meta}}
@@ -238,7 +238,7 @@ func (l *Log) write(records ...record) error {
 		if n > 0 {
 			_ = l.file.Truncate(l.size)
 		}
-		return l.store.cannotWrite(l.id, err)
+		return cannotWrite(l.dir, l.id, err)
 	}
 	l.size += int64(n)
 	l.dirty = true
@@ -249,12 +249,12 @@ func (l *Log) write(records ...record) error {
 }
 
 // cannotWrite explains why nothing can be saved.
-func (s *Store) cannotWrite(id string, err error) error {
+func cannotWrite(dir, id string, err error) error {
 	hint := ""
 	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {
 		hint = " (the directory must be writable)"
 	}
-	return fmt.Errorf("session %s cannot be saved in %s%s: %w", id, s.dir, hint, err)
+	return fmt.Errorf("session %s cannot be saved in %s%s: %w", id, dir, hint, err)
 }
 
 // syncDir makes a new file's name durable where the system needs it for that.

@@ -17,15 +17,15 @@ import (
 // session, in upper or lower case. A file whose end is damaged is cut back to
 // its last good record; the original is kept beside it and a notice says so.
 func (s *Store) Resume(key string) (*Log, State, []string, error) {
-	id, err := s.Find(key)
+	e, err := s.find(key)
 	if err != nil {
 		return nil, State{}, nil, err
 	}
-	held, err := s.acquire(id)
+	held, err := acquire(e.dir, e.id)
 	if err != nil {
 		return nil, State{}, nil, err
 	}
-	log, state, notices, err := s.resume(id)
+	log, state, notices, err := reopen(e.dir, e.id)
 	if err != nil {
 		held.release()
 		return nil, State{}, nil, err
@@ -34,11 +34,11 @@ func (s *Store) Resume(key string) (*Log, State, []string, error) {
 	return log, state, notices, nil
 }
 
-func (s *Store) resume(id string) (*Log, State, []string, error) {
-	path := s.path(id)
+func reopen(dir, id string) (*Log, State, []string, error) {
+	path := pathOf(dir, id)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
-		return nil, State{}, nil, s.cannotWrite(id, err)
+		return nil, State{}, nil, cannotWrite(dir, id, err)
 	}
 	fail := func(err error) (*Log, State, []string, error) {
 		_ = file.Close()
@@ -56,12 +56,12 @@ func (s *Store) resume(id string) (*Log, State, []string, error) {
 			return fail(fmt.Errorf("session %s: %w, and the damaged file cannot be copied: %w", id, r.damage, err))
 		}
 		if err := file.Truncate(r.good); err != nil {
-			return fail(s.cannotWrite(id, err))
+			return fail(cannotWrite(dir, id, err))
 		}
 		notices = append(notices, fmt.Sprintf("%v; %s, the original is kept as %s", r.damage, r.dropped(), filepath.Base(aside)))
 	case r.unterminated:
 		if _, err := file.WriteString("\n"); err != nil {
-			return fail(s.cannotWrite(id, err))
+			return fail(cannotWrite(dir, id, err))
 		}
 		r.good++
 	}
@@ -71,7 +71,7 @@ func (s *Store) resume(id string) (*Log, State, []string, error) {
 		return fail(fmt.Errorf("session %s: meta data: %w", id, err))
 	}
 	return &Log{
-		store: s, id: id, path: path, forkedFrom: r.state.ForkedFrom,
+		dir: dir, id: id, path: path, forkedFrom: r.state.ForkedFrom,
 		meta: r.state.Meta, written: written, count: len(r.state.Messages), file: file, size: r.good,
 	}, r.state, notices, nil
 }
@@ -79,20 +79,20 @@ func (s *Store) resume(id string) (*Log, State, []string, error) {
 // Read returns what a session contains without touching it; key is as for
 // Resume. It works while another process writes to the session.
 func (s *Store) Read(key string) (State, []string, error) {
-	id, err := s.Find(key)
+	e, err := s.find(key)
 	if err != nil {
 		return State{}, nil, err
 	}
-	file, err := os.Open(s.path(id))
+	file, err := os.Open(e.path())
 	if err != nil {
-		return State{}, nil, fmt.Errorf("session %s: %w", id, err)
+		return State{}, nil, fmt.Errorf("session %s: %w", e.id, err)
 	}
 	defer file.Close()
-	r, err := decode(file, s.path(id))
+	r, err := decode(file, e.path())
 	if err != nil {
 		return State{}, nil, err
 	}
-	r.state.ID = id
+	r.state.ID = e.id
 	if r.damage != nil {
 		return r.state, []string{fmt.Sprintf("%v; %s", r.damage, r.dropped())}, nil
 	}

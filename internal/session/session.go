@@ -34,15 +34,17 @@ type Meta struct {
 	Todo        Todo      `json:"todo,omitzero"`
 }
 
-// Switches are the settings a person changes while a session runs. A nil one
-// was never touched: the configuration decides.
+// Switches are the settings a person changes while a session runs. A nil or empty
+// one was never touched: the configuration decides.
 type Switches struct {
-	Auto             bool  `json:"auto,omitempty"`
-	Done             bool  `json:"done,omitempty"`
-	Verbose          bool  `json:"verbose,omitempty"`
-	Sandbox          *bool `json:"sandbox,omitempty"`
-	ReadBeforeWrite  *bool `json:"read_before_write,omitempty"`
-	ReadBeforeDelete *bool `json:"read_before_delete,omitempty"`
+	Provider         string `json:"provider,omitempty"` // Chosen by the person.
+	Model            string `json:"model,omitempty"`    // Likewise.
+	Auto             bool   `json:"auto,omitempty"`
+	Done             bool   `json:"done,omitempty"`
+	Verbose          bool   `json:"verbose,omitempty"`
+	Sandbox          *bool  `json:"sandbox,omitempty"`
+	ReadBeforeWrite  *bool  `json:"read_before_write,omitempty"`
+	ReadBeforeDelete *bool  `json:"read_before_delete,omitempty"`
 }
 
 // Todo is the todo list of a session.
@@ -71,6 +73,10 @@ type Info struct {
 	Updated  time.Time `json:"updated"`
 	Messages int       `json:"messages"`
 	Size     int64     `json:"size"` // Bytes on disk.
+
+	// Error says why the session cannot be read; everything that is in the file is
+	// unknown then.
+	Error string `json:"error,omitempty"`
 }
 
 // Kinds of records. Other kinds are left alone, so that an older program can
@@ -99,17 +105,28 @@ type record struct {
 
 // Store is a directory of sessions. It does nothing until it is used; the
 // directory is created with the first session.
-type Store struct{ dir string }
+type Store struct {
+	dir       string
+	elsewhere []string // Further directories, see With.
+	roots     []string
+}
 
 // Open returns the store in dir.
 func Open(dir string) *Store { return &Store{dir: dir} }
 
-// Dir returns the directory of the store.
+// With returns the store with more sessions: those in other directories that were held
+// in one of the roots or below it. They are found, continued and deleted where they
+// are; new ones go to the directory of the store.
+func (s *Store) With(roots []string, dirs ...string) *Store {
+	return &Store{dir: s.dir, elsewhere: dirs, roots: roots}
+}
+
+// Dir returns the directory of the store, where new sessions go.
 func (s *Store) Dir() string { return s.dir }
 
 const extension = ".jsonl"
 
-func (s *Store) path(id string) string { return filepath.Join(s.dir, id+extension) }
+func pathOf(dir, id string) string { return filepath.Join(dir, id+extension) }
 
 // Create starts a session. Its file appears with the first message of the
 // person: a session in which nobody said anything leaves no trace. A zero
@@ -123,7 +140,7 @@ func (s *Store) Create(meta Meta) (*Log, error) {
 
 func (s *Store) create(forkedFrom string, meta Meta) *Log {
 	id := newID()
-	return &Log{store: s, id: id, path: s.path(id), meta: meta, forkedFrom: forkedFrom}
+	return &Log{dir: s.dir, id: id, path: pathOf(s.dir, id), meta: meta, forkedFrom: forkedFrom}
 }
 
 // newID returns a random UUID, version 4.

@@ -186,7 +186,7 @@ func TestResumeContinuesAndRewrites(t *testing.T) {
 // HO-43: wherever the file is cut off, what was complete comes back.
 func TestCutAnywhere(t *testing.T) {
 	s, id := saved(t, Meta{}, "one", "two", "three")
-	whole, err := os.ReadFile(s.path(id))
+	whole, err := os.ReadFile(pathOf(s.dir, id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,17 +232,17 @@ func TestDamage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s, id := saved(t, Meta{}, "a", "b", "c")
-			whole, _ := os.ReadFile(s.path(id))
+			whole, _ := os.ReadFile(pathOf(s.dir, id))
 			broken := tt.spoil(strings.SplitAfter(string(whole), "\n"))
-			if err := os.WriteFile(s.path(id), []byte(broken), 0o600); err != nil {
+			if err := os.WriteFile(pathOf(s.dir, id), []byte(broken), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			l, state, notices, err := s.Resume(id)
 			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) || !strings.Contains(err.Error(), s.path(id)) {
+				if err == nil || !strings.Contains(err.Error(), tt.err) || !strings.Contains(err.Error(), pathOf(s.dir, id)) {
 					t.Fatalf("error %v", err)
 				}
-				if now, _ := os.ReadFile(s.path(id)); string(now) != broken {
+				if now, _ := os.ReadFile(pathOf(s.dir, id)); string(now) != broken {
 					t.Error("an unreadable file was changed")
 				}
 				return
@@ -253,7 +253,7 @@ func TestDamage(t *testing.T) {
 			if got := texts(state.Messages); got != tt.want {
 				t.Errorf("messages %q, want %q", got, tt.want)
 			}
-			aside, asideErr := os.ReadFile(s.path(id) + ".damaged-1")
+			aside, asideErr := os.ReadFile(pathOf(s.dir, id) + ".damaged-1")
 			if tt.notice == "" {
 				if len(notices) > 0 || asideErr == nil {
 					t.Errorf("notices %v, aside %v", notices, asideErr)
@@ -280,8 +280,8 @@ func TestFind(t *testing.T) {
 	second := add(t, s, Meta{Name: "parser-two", Title: "lexer work"}, "y")
 	third := add(t, s, Meta{Name: "docs"}, "y")
 	for _, name := range []string{"aaaa1", "aaaa2"} {
-		data, _ := os.ReadFile(s.path(third))
-		if err := os.WriteFile(s.path(name), data, 0o600); err != nil {
+		data, _ := os.ReadFile(pathOf(s.dir, third))
+		if err := os.WriteFile(pathOf(s.dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +323,7 @@ func TestListAndLatest(t *testing.T) {
 	big := add(t, s, Meta{Workdir: "/b", Title: strings.Repeat("long", 10000)}, strings.Repeat("m", 3<<20), "x")
 	for i, id := range []string{old, mid, big} {
 		at := time.Unix(1e9+int64(i), 0)
-		if err := os.Chtimes(s.path(id), at, at); err != nil {
+		if err := os.Chtimes(pathOf(s.dir, id), at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -336,9 +336,18 @@ func TestListAndLatest(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := s.List()
-	if err != nil || len(list) != 3 {
-		t.Fatalf("list %+v, %v", list, err)
+	if err != nil || len(list) != 5 {
+		t.Fatalf("%d in the list, %v", len(list), err)
 	}
+	for _, i := range list[:2] { // Named, because nobody else says that they are there.
+		if !strings.Contains(i.Error, i.ID+".jsonl:1: ") || i.Title != "(cannot be read)" {
+			t.Errorf("damaged: %+v", i)
+		}
+	}
+	if id, err := s.Find("ba"); id != "bad" || err != nil {
+		t.Errorf("damaged: %q, %v", id, err)
+	}
+	list = list[2:]
 	if list[0].ID != big || list[0].Messages != 2 || list[1].Title != "T" || list[1].Name != "n" || list[1].Messages != 1 ||
 		list[2].Title != strings.Repeat("ä", 49)+"…" || list[2].Messages != 2 || list[2].Workdir != "/a" {
 		t.Errorf("list %+v", list)
@@ -347,6 +356,55 @@ func TestListAndLatest(t *testing.T) {
 		if got, err := s.Latest(workdir); got != want || (err == nil) != (want != "") {
 			t.Errorf("Latest(%q) = %q, %v", workdir, got, err)
 		}
+	}
+}
+
+// Sessions from before a project had a home of its own are in the global one.
+func TestSessionsElsewhere(t *testing.T) {
+	root := t.TempDir()
+	global := Open(filepath.Join(root, "global"))
+	s := Open(filepath.Join(root, "project")).With([]string{filepath.Join(root, "p")}, global.Dir(), filepath.Join(root, "none"))
+	before := add(t, global, Meta{Workdir: filepath.Join(root, "p", "sub"), Name: "before"}, "a")
+	foreign := add(t, global, Meta{Workdir: filepath.Join(root, "pp"), Name: "foreign"}, "b")
+	add(t, global, Meta{Name: "nowhere"}, "b")
+	if err := os.WriteFile(pathOf(global.Dir(), "bad"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := add(t, s, Meta{Name: "own"}, "c")
+	if _, err := os.Stat(pathOf(s.Dir(), own)); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.List()
+	if err != nil || len(list) != 2 {
+		t.Fatalf("list %+v, %v", list, err)
+	}
+	for _, key := range []string{foreign, "foreign", "nowhere", "bad"} {
+		if _, err := s.Find(key); err == nil || !strings.Contains(err.Error(), s.Dir()) || !strings.Contains(err.Error(), global.Dir()) {
+			t.Errorf("Find(%q): %v", key, err)
+		}
+	}
+	l, state, _ := resume(t, s, "BEF")
+	if state.ID != before || l.Path() != pathOf(global.Dir(), before) {
+		t.Errorf("resumed %s in %s", state.ID, l.Path())
+	}
+	if err := s.Delete(before); !errors.As(err, new(*InUseError)) {
+		t.Errorf("delete: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fork, err := s.Fork("before", 0)
+	if _, missing := os.Stat(pathOf(s.Dir(), fork)); err != nil || missing != nil {
+		t.Errorf("fork: %v, %v", err, missing)
+	}
+	if id, err := s.Latest(filepath.Join(root, "p", "sub")); err != nil || id != fork {
+		t.Errorf("latest %s, %v", id, err)
+	}
+	if err := s.Delete(before); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(pathOf(global.Dir(), before)); err == nil {
+		t.Error("still there")
 	}
 }
 
@@ -367,7 +425,7 @@ func TestForkAndDelete(t *testing.T) {
 		t.Errorf("deleted while in use: %v", err)
 	}
 	l.Close()
-	if err := os.WriteFile(s.path(id)+".damaged-1", nil, 0o600); err != nil {
+	if err := os.WriteFile(pathOf(s.dir, id)+".damaged-1", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Delete(id[:13]); err == nil || !strings.Contains(err.Error(), id) {

@@ -380,7 +380,7 @@ class Host:
                 self.forget(ext)
                 self.register(ext, self.find(ext))
         except BaseException as e:
-            error, trace = brief(e), details(e)
+            error, trace = brief(e) + place(e, ext), details(e)
             self.forget(ext)
         return {
             "index": ext.index, "error": error, "trace": trace,
@@ -578,7 +578,10 @@ class Host:
             self.complain(call.owner, call.what, error)
             return
         self.close(call)
-        self.wire.send({"id": call.id, "error": brief(error), "trace": details(error)})
+        text = brief(error)
+        if call.what != "tool":  # That one is for the model.
+            text += place(error, call.owner)
+        self.wire.send({"id": call.id, "error": text, "trace": details(error)})
 
     def close(self, call):
         self.calls.pop(call.id, None)
@@ -700,12 +703,27 @@ class Host:
     def warn(self, owner, text):
         self.log(owner, 30, text)
 
+    def puzzled(self, owner, text):
+        """Warn about something that is no error; the same over and over only once."""
+        if text != owner.complaint:
+            owner.complaint = text
+            self.warn(owner, text)
+
     def complain(self, owner, what, error):
         """Report an error that nobody waits for; the same one over and over only once."""
-        text = f"{what}: {brief(error)}"
+        text = f"{what}: {brief(error)}{place(error, owner)}"
         if text != owner.complaint:
             owner.complaint = text
             self.log(owner, 40, text, details(error))
+
+
+# Events whose handlers decide something, and what they have to return for it.
+DECIDES = {
+    "tool_call": 'return api.block("why") to refuse the call',
+    "user_message": 'return a text to replace it, or api.block("why")',
+    "tool_result": "return a text to replace it",
+    "before_turn": "return the list of messages",
+}
 
 
 def shape_event(host, owner, kind, value):
@@ -722,7 +740,12 @@ def shape_event(host, owner, kind, value):
         return {"output": str(value)}
     if isinstance(value, (list, tuple)) and kind == "before_turn":
         return {"messages": [shape_message(m) for m in value]}
-    host.log(owner, 10, f"{kind}: a return value of type {type(value).__name__} means nothing here")
+    what = f"{kind}: a return value of type {type(value).__name__} means nothing here"
+    if kind in DECIDES:
+        # Somebody meant something by it: a gate that does not hold must not be silent.
+        host.puzzled(owner, f"{what}: {DECIDES[kind]}")
+    else:
+        host.log(owner, 10, what)
     return None
 
 
@@ -766,6 +789,22 @@ def brief(error):
     if len(text) > 2000:
         text = text[:2000] + "..."
     return f"{name}: {text}" if text else name
+
+
+def place(error, owner):
+    """Where in the files of an extension an error came from; empty if it is not known, or said already."""
+    where = owner.path.replace("\\", "/")
+    if owner.package:
+        where = where.rpartition("/")[0]
+    if not where or isinstance(error, SyntaxError):
+        return ""
+    found, step = "", error.__traceback__
+    while step is not None:
+        name = step.tb_frame.f_code.co_filename.replace("\\", "/")
+        if name == where or owner.package and name.startswith(where + "/"):
+            found = f" ({name.rpartition('/')[2]}, line {step.tb_lineno})"
+        step = step.tb_next
+    return found
 
 
 def details(error):

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/tool"
+)
+
+// checkFilters finds names on the command line that no tool has: who leaves out "Bsh"
+// must not believe that Bash is left out. Tools of MCP servers are not known yet.
+func (a *App) checkFilters() error {
+	names := builtinLater()
+	for _, t := range a.allTools() {
+		names = append(names, t.Name)
+	}
+	for _, f := range []struct {
+		flag     string
+		patterns []string
+	}{{"--include-tools", a.opts.Tools.Enabled}, {"--exclude-tools", a.opts.Tools.Disabled}} {
+		for _, p := range f.patterns {
+			known := slices.ContainsFunc(names, func(name string) bool { return tool.Match(p, name) })
+			if known || pending(p, names) || strings.Contains(p, "*") && len(a.servers.Servers()) > 0 {
+				continue
+			}
+			hint := `"aura tools" lists them`
+			if near := spelling.Closest(p, names); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return fmt.Errorf("%s: there is no tool %q (%s)", f.flag, p, hint)
+		}
+	}
+	return nil
+}
