@@ -33,13 +33,19 @@ func (a *Agent) Compact(ctx context.Context) error {
 		return nil
 	}
 	// A short conversation is compacted as far as it goes.
-	for ; keep > 1 && !a.gains(a.boundary(keep)); keep /= 2 {
-	}
-	if !a.gains(a.boundary(keep)) {
-		return ErrNothingToCompact
+	for ; !a.gains(a.boundary(keep)); keep /= 2 {
+		if keep <= 1 {
+			return ErrNothingToCompact
+		}
 	}
 	return a.compact(ctx, keep)
 }
+
+// summaryTag is how a summary begins.
+const summaryTag = "<summary>"
+
+// isSummary reports whether a message is what a compaction left of others.
+func isSummary(m *message.Message) bool { return strings.HasPrefix(m.Content, summaryTag) }
 
 // gains reports whether a summary of the messages before cut makes the conversation
 // shorter: of several new messages, or of one that is longer than a summary is.
@@ -47,7 +53,7 @@ func (a *Agent) gains(cut int) bool {
 	const summary = 500 // Tokens.
 	sent, raw := 0, 0
 	for i := range a.hist.msgs[:cut] {
-		if m := &a.hist.msgs[i]; m.Sent() && !strings.HasPrefix(m.Content, "<summary>") {
+		if m := &a.hist.msgs[i]; m.Sent() && !isSummary(m) {
 			sent++
 			raw += m.Tokens
 		}
@@ -173,7 +179,7 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 	if err != nil {
 		return err
 	}
-	text := "<summary>\nThe conversation so far, summarised because it became too long:\n\n" + summary + "\n</summary>"
+	text := summaryTag + "\nThe conversation so far, summarised because it became too long:\n\n" + summary + "\n</summary>"
 	if todos := a.opts.Todo.String(); todos != "" {
 		text += "\n\nTodos:\n" + todos
 	}
@@ -224,7 +230,7 @@ func (a *Agent) boundary(keep int) int {
 		cut--
 	}
 	if !slices.ContainsFunc(a.hist.msgs[:cut], func(m message.Message) bool {
-		return m.Sent() && !strings.HasPrefix(m.Content, "<summary>")
+		return m.Sent() && !isSummary(&m)
 	}) {
 		return 0
 	}

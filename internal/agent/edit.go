@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
@@ -22,7 +21,7 @@ func (a *Agent) Undo() (string, error) {
 		if m.Role != message.User || m.Type != sdk.TypeNormal {
 			continue
 		}
-		if strings.HasPrefix(m.Content, "<summary>") {
+		if isSummary(&m) {
 			break
 		}
 		a.replace(slices.Clone(a.hist.msgs[:i]))

@@ -12,10 +12,10 @@ import (
 // checkFilters finds names on the command line that no tool has: who leaves out "Bsh"
 // must not believe that Bash is left out. Tools of MCP servers are not known yet.
 func (a *App) checkFilters() error {
-	names := builtinLater()
-	for _, t := range a.allTools() {
-		names = append(names, t.Name)
+	if len(a.opts.Tools.Enabled)+len(a.opts.Tools.Disabled) == 0 {
+		return nil
 	}
+	names := a.ToolNames()
 	for _, f := range []struct {
 		flag     string
 		patterns []string

@@ -22,15 +22,20 @@ type Options struct {
 	Noop      bool              // --dry noop: every model answers "[noop]".
 	NoModel   bool              // No model is asked anything: a provider that is wrong is no error.
 	Debug     bool              // Write a debug log.
-	Plugins   PluginFlags
 
 	Task TaskOptions // The task that is run; the zero value is none.
 
-	NoExtensions bool // --without-extensions.
+	ExtensionOptions
 	ChildOptions
 
 	// Watch are handlers that see every moment, for demonstrations.
 	Watch []lifecycle.Binding
+}
+
+// ExtensionOptions are about plugins and Python extensions.
+type ExtensionOptions struct {
+	Plugins      PluginFlags
+	NoExtensions bool // --without-extensions.
 }
 
 // ChildOptions are about sandboxed children.

@@ -95,6 +95,15 @@ func (a *App) allTools() []tool.Tool {
 	return list
 }
 
+// ToolNames names every tool, and those of ours that are there only when they are needed.
+func (a *App) ToolNames() []string {
+	names := builtinLater()
+	for _, t := range a.allTools() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
 func (a *App) modelChoices(ctx context.Context) ([]commands.Choice, error) {
 	_, models, err := a.Models(ctx, "")
 	var list []commands.Choice

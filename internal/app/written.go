@@ -152,10 +152,7 @@ func (a *App) reviewWritten() {
 	for _, c := range hidden {
 		a.agent.Notice("commands", fmt.Sprintf("%s: there is another command /%s, which comes first (give this one another name)", c.Source, c.Name))
 	}
-	names := builtinLater()
-	for _, t := range a.allTools() {
-		names = append(names, t.Name)
-	}
+	names := a.ToolNames()
 	for _, name := range slices.Sorted(maps.Keys(a.cfg.Definitions)) {
 		if slices.Contains(names, name) || pending(name, names) {
 			continue

@@ -51,10 +51,11 @@ func (e *env) screen(ctx context.Context) error {
 		return errors.Join(err, a.Close("error"))
 	}
 	err = ui.Run(ctx, a, key)
+	reason := "exit"
 	if s, ok := errors.AsType[*tui.SignalError](err); ok {
-		err = codeError(128 + int(s.Signal))
+		reason, err = "cancelled", codeError(endedBy(s.Signal).code)
 	}
-	err = errors.Join(err, a.Close("exit"))
+	err = errors.Join(err, a.Close(reason))
 	if log := a.Agent().Log(); log != nil && log.Saved() {
 		fmt.Fprintf(e.err, "to go on with this session: aura --resume %s\n", log.ID())
 	}
@@ -74,8 +75,6 @@ func (e *env) lines(ctx context.Context) error {
 	defer editor.Close()
 	interrupts := plain.Interrupts(ctx, quit, func() { fmt.Fprintln(e.err, "(press Ctrl+C again to quit)") })
 	defer interrupts.Stop()
-	signals := noteSignals()
-	defer signals()
 	defer e.whenUnread(func() {
 		e.ended.CompareAndSwap(nil, errUnread)
 		quit()
@@ -93,7 +92,7 @@ func (e *env) lines(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		e.ended.CompareAndSwap(nil, signals())
+		e.ended.CompareAndSwap(nil, endedBy(interrupts.Signal()))
 		return err
 	}
 	opened()
@@ -101,7 +100,7 @@ func (e *env) lines(ctx context.Context) error {
 	reason := "exit"
 	if ctx.Err() != nil {
 		reason = "cancelled"
-		why := cmp.Or(e.ended.Load(), signals())
+		why := cmp.Or(e.ended.Load(), endedBy(interrupts.Signal()))
 		if (why == nil || why == errInterrupted) && editor.Interactive() {
 			why, reason = nil, "exit" // For a person Ctrl+C is one way to leave.
 		}

@@ -130,7 +130,7 @@ environment: --max-steps is AURA_MAX_STEPS.`,
 	root.AddCommand(
 		newRun(e), newTools(e), newInit(e), newModels(e), newSessions(e), newSkills(e), newTasks(e), newMCP(e), newHooks(e), newPlugins(e), newExtensions(e), newInstall(e), newDoctor(e), newDemo(e), newVersion(e),
 	)
-	e.complete(root)
+	e.completeFlags(root)
 	root.Version = version
 	root.SetVersionTemplate(versionText())
 	root.SetHelpCommand(newHelp())

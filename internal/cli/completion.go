@@ -12,34 +12,17 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/session"
 )
 
-// complete makes the shell offer names for flags and arguments. What needs more than
-// the configuration has its completion where the command is.
-func (e *env) complete(root *cobra.Command) {
+// completeFlags makes the shell offer names for the flags of all commands. Commands say
+// themselves what it offers for their arguments.
+func (e *env) completeFlags(root *cobra.Command) {
 	for flag, names := range map[string]func(context.Context) ([]string, error){
 		"agent": e.named(agentNames), "mode": e.named(modeNames), "provider": e.named(providerNames),
 		"model": e.modelNames, "resume": e.sessionNames,
 	} {
 		_ = root.RegisterFlagCompletionFunc(flag, e.offer(names))
-	}
-	for _, c := range []struct {
-		path  []string
-		names func(context.Context) ([]string, error)
-	}{
-		{[]string{"hooks", "show"}, e.named(hookNames)},
-		{[]string{"mcp", "show"}, e.named(serverNames)},
-		{[]string{"mcp", "tools"}, e.named(serverNames)},
-		{[]string{"models"}, e.named(providerNames)},
-		{[]string{"sessions", "show"}, e.sessionNames},
-		{[]string{"sessions", "fork"}, e.sessionNames},
-		{[]string{"sessions", "delete"}, e.sessionNames},
-	} {
-		if cmd, rest, err := root.Find(c.path); err == nil && len(rest) == 0 {
-			cmd.ValidArgsFunction = e.offer(c.names)
-		}
 	}
 }
 
@@ -107,20 +90,25 @@ func providerNames(cfg *config.Config) (names []string) {
 
 func hookNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(cfg.Hooks)) }
 
-func serverNames(cfg *config.Config) (names []string) {
-	servers, err := mcp.Load(cfg.Files["mcp"], cfg.Homes.Global, "")
+func (e *env) serverNames(context.Context) (names []string, err error) {
+	a, err := app.Read(e.flags.lookup())
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	for _, s := range servers {
+	hub, _, err := a.Servers()
+	if err != nil {
+		return nil, err
+	}
+	defer hub.Close()
+	for _, s := range hub.Servers() {
 		names = append(names, s.Name)
 	}
-	return names
+	return names, nil
 }
 
 // modelNames asks the provider. A shell does not wait long.
 func (e *env) modelNames(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(cmp.Or(ctx, context.Background()), 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	a, err := app.Read(e.flags.lookup())
 	if err != nil {

@@ -163,7 +163,7 @@ func (f *rootFlags) options() app.Options {
 		Homes:  config.HomeOptions{Config: f.config, Workdir: f.workdir},
 		Choice: f.choice, Limits: f.limits, Tools: tool.Filter{Enabled: f.include, Disabled: f.exclude}, MCP: f.mcps,
 		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug, ChildOptions: app.ChildOptions{Reexec: f.reexecArgs},
-		Plugins: f.plugins, NoExtensions: f.noPython,
+		ExtensionOptions: app.ExtensionOptions{Plugins: f.plugins, NoExtensions: f.noPython},
 	}
 	o.Choice.Verbose = f.verbose
 	if f.homeSet {

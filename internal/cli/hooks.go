@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -31,31 +29,35 @@ func newHooks(e *env) *cobra.Command {
 		Long: `Shell hooks are written in .aura/config/hooks/*.yaml; see docs/hooks.md. What is
 listed and tried out is what holds for --agent and --mode.`,
 		Args: arguments(noSubcommand),
-		RunE: func(*cobra.Command, []string) error { return e.listHooks(false) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.listHooks(cmd.Context(), false) },
 	}
 	var asJSON bool
 	list := &cobra.Command{
 		Use: "list", Short: "List the hooks in running order", Args: arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error { return e.listHooks(asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.listHooks(cmd.Context(), asJSON) },
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(list,
 		&cobra.Command{
 			Use: "show [NAME...]", Short: "Show all about hooks, inheritance applied", Args: arguments(cobra.ArbitraryArgs),
-			RunE: func(_ *cobra.Command, args []string) error { return e.showHooks(args) },
+			ValidArgsFunction: e.offer(e.named(hookNames)),
+			RunE:              func(cmd *cobra.Command, args []string) error { return e.showHooks(cmd.Context(), args) },
 		},
 		&cobra.Command{
 			Use: "validate", Short: "Check all hooks and report every mistake", Args: arguments(cobra.NoArgs),
-			RunE: func(*cobra.Command, []string) error { return e.validateHooks() },
+			RunE: func(cmd *cobra.Command, _ []string) error { return e.validateHooks(cmd.Context()) },
 		},
 		newHooksTest(e),
 	)
 	return cmd
 }
 
+// hooked does something with the hooks of a session; report is what an import left out.
+type hooked func(ctx context.Context, a *app.App, set *hooks.Set, report []string) error
+
 // withHooks opens a session for its hooks.
-func (e *env) withHooks(onRun func(hooks.Run), do func(*app.App, *hooks.Set, []string) error) error {
-	ctx, stop := e.interruptible(context.Background())
+func (e *env) withHooks(ctx context.Context, onRun func(hooks.Run), do hooked) error {
+	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	a, err := app.Open(ctx, e.flags.lookup(), app.Face{})
 	if err != nil {
@@ -66,11 +68,11 @@ func (e *env) withHooks(onRun func(hooks.Run), do func(*app.App, *hooks.Set, []s
 	if err != nil {
 		return err
 	}
-	return do(a, set, report)
+	return do(ctx, a, set, report)
 }
 
-func (e *env) listHooks(asJSON bool) error {
-	return e.withHooks(nil, func(a *app.App, set *hooks.Set, _ []string) error {
+func (e *env) listHooks(ctx context.Context, asJSON bool) error {
+	return e.withHooks(ctx, nil, func(_ context.Context, a *app.App, set *hooks.Set, _ []string) error {
 		p := a.Agent().Profile()
 		running := set.Running(p.Agent, p.Mode)
 		idle, why := set.Idle()
@@ -128,8 +130,8 @@ func hooksJSON(running, idle []config.Hook, why []string) []any {
 	return list
 }
 
-func (e *env) showHooks(names []string) error {
-	return e.withHooks(nil, func(a *app.App, set *hooks.Set, _ []string) error {
+func (e *env) showHooks(ctx context.Context, names []string) error {
+	return e.withHooks(ctx, nil, func(_ context.Context, a *app.App, set *hooks.Set, _ []string) error {
 		if len(names) == 0 {
 			p := a.Agent().Profile()
 			fmt.Fprintln(e.out, set.Listing(p.Agent, p.Mode))
@@ -156,8 +158,8 @@ func (e *env) showHooks(names []string) error {
 }
 
 // validateHooks says that everything is right; what is wrong stops it before.
-func (e *env) validateHooks() error {
-	return e.withHooks(nil, func(_ *app.App, set *hooks.Set, report []string) error {
+func (e *env) validateHooks(ctx context.Context) error {
+	return e.withHooks(ctx, nil, func(_ context.Context, _ *app.App, set *hooks.Set, report []string) error {
 		for _, line := range report {
 			fmt.Fprintf(e.out, "import: %s\n", line)
 		}
@@ -209,10 +211,9 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 	if onTool := f.event == "pre" || f.event == "post"; onTool == (f.tool == "") {
 		return &usageError{errors.New("--tool goes with --event pre or post, and must be given there")}
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	var runs []hooks.Run
-	return e.withHooks(func(r hooks.Run) { runs = append(runs, r) }, func(a *app.App, set *hooks.Set, _ []string) error {
+	note := func(r hooks.Run) { runs = append(runs, r) }
+	return e.withHooks(cmd.Context(), note, func(ctx context.Context, a *app.App, set *hooks.Set, _ []string) error {
 		if err := knownTool(a, f.tool); err != nil {
 			return &usageError{err}
 		}
@@ -245,15 +246,11 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 // knownTool refuses the name of a tool that does not exist. Those of MCP servers, which
 // are not asked here, may.
 func knownTool(a *app.App, name string) error {
-	names := append(toolNames(a.Commands().Tools()), "LoadTools")
+	names := a.ToolNames()
 	if name == "" || strings.HasPrefix(name, "mcp__") || slices.Contains(names, name) {
 		return nil
 	}
-	hint := `"aura tools" lists them`
-	if best := spelling.Closest(name, names); best != "" {
-		hint = fmt.Sprintf("did you mean %q?", best)
-	}
-	return fmt.Errorf("--tool: no tool %q (%s)", name, hint)
+	return fmt.Errorf("--tool: %w", noTool(name, names))
 }
 
 // checkCall refuses changed arguments as a session would.

@@ -37,6 +37,7 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 		&cobra.Command{Use: "list", Short: "List the servers and their states", Args: arguments(cobra.NoArgs), RunE: list},
 		&cobra.Command{
 			Use: "show NAME", Short: "Show a server: tools, prompts, resources", Args: arguments(cobra.ExactArgs(1)),
+			ValidArgsFunction: e.offer(e.serverNames),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return e.withServers(cmd.Context(), args, false, func(ctx context.Context, a *app.App) error {
 					s, err := a.MCP().Inspect(ctx, args[0])
@@ -56,6 +57,7 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 		},
 		&cobra.Command{
 			Use: "tools [NAME]", Short: "List the tools of all servers, or of one", Args: arguments(cobra.MaximumNArgs(1)),
+			ValidArgsFunction: e.offer(e.serverNames),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return e.withServers(cmd.Context(), args, true, func(ctx context.Context, a *app.App) error {
 					var list []tool.Tool

@@ -19,6 +19,8 @@ func newModels(e *env) *cobra.Command {
 		Use:   "models [provider]",
 		Short: "List the models of a provider",
 		Args:  arguments(cobra.MaximumNArgs(1)),
+
+		ValidArgsFunction: e.offer(e.named(providerNames)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := e.interruptible(cmd.Context())
 			defer stop()

@@ -113,13 +113,18 @@ func (e *env) finish(a *app.App, out plain.Output, err error) error {
 	if err := errors.Join(a.Close(reason), out.Finish(o)); err != nil {
 		return err
 	}
+	if err == nil {
+		return nil
+	}
+	return failure(err)
+}
+
+// failure is the exit code for an error that has been reported.
+func failure(err error) error {
 	if ended, ok := errors.AsType[*endedError](err); ok {
 		return codeError(ended.code)
 	}
-	if err != nil {
-		return codeError(exitError)
-	}
-	return nil
+	return codeError(exitError)
 }
 
 // notStarted reports an error from before the session in the format of the output.
@@ -131,10 +136,7 @@ func notStarted(out plain.Output, err error) error {
 	if err := out.Finish(plain.Outcome{Err: err}); err != nil {
 		return err
 	}
-	if ended, ok := errors.AsType[*endedError](err); ok {
-		return codeError(ended.code)
-	}
-	return codeError(exitError)
+	return failure(err)
 }
 
 // play runs the turns one after another. A command that fails is reported and the

@@ -20,6 +20,7 @@ import (
 
 func newSessions(e *env) *cobra.Command {
 	var asJSON bool
+	sessions := e.offer(e.sessionNames)
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List, show, fork and delete saved sessions",
@@ -34,10 +35,12 @@ func newSessions(e *env) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "show ID", Short: "Print the conversation of a session", Args: arguments(cobra.ExactArgs(1)),
-			RunE: func(_ *cobra.Command, args []string) error { return e.showSession(args[0], asJSON) },
+			ValidArgsFunction: sessions,
+			RunE:              func(_ *cobra.Command, args []string) error { return e.showSession(args[0], asJSON) },
 		},
 		&cobra.Command{
 			Use: "fork ID", Short: "Copy a session under a new ID", Args: arguments(cobra.ExactArgs(1)),
+			ValidArgsFunction: sessions,
 			RunE: func(_ *cobra.Command, args []string) error {
 				return e.withStore(func(s *session.Store) error {
 					id, err := s.Fork(args[0], -1)
@@ -50,6 +53,7 @@ func newSessions(e *env) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "delete ID...", Short: "Delete sessions", Args: arguments(cobra.MinimumNArgs(1)),
+			ValidArgsFunction: sessions,
 			RunE: func(_ *cobra.Command, args []string) error {
 				return e.withStore(func(s *session.Store) error {
 					var errs []error

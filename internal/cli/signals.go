@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"github.com/idelchi/aura/internal/plain"
 )
 
 // endedError says why the program ends before it is done. It counts as
@@ -26,24 +28,17 @@ var (
 	errUnread      = &endedError{"nobody reads the output", exitUnread}
 )
 
-// endedBy is what a signal means.
+// endedBy is what a signal means; nil for none.
 func endedBy(s os.Signal) *endedError {
 	switch s {
+	case nil:
+		return nil
 	case syscall.SIGTERM:
 		return errTerminated
 	case syscall.SIGHUP:
 		return errHungUp
 	}
 	return errInterrupted
-}
-
-// endings are the signals that ask the program to end.
-func endings() []os.Signal {
-	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup.
-		list = append(list, syscall.SIGHUP)
-	}
-	return list
 }
 
 // interruptible returns a context that the first Ctrl+C ends, or another signal that
@@ -56,7 +51,7 @@ func (e *env) interruptible(parent context.Context) (context.Context, context.Ca
 		cancel(why)
 	}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, endings()...)
+	signal.Notify(signals, plain.Endings()...)
 	go func() {
 		defer signal.Stop(signals)
 		select {
@@ -94,22 +89,4 @@ func (e *env) whenUnread(do func()) (stop func()) {
 		signal.Stop(broken)
 		close(done)
 	})
-}
-
-// noteSignals remembers the signals that a face acts on by itself. The returned
-// function ends that and returns what the last one means; nil if there was none.
-func noteSignals() func() *endedError {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, endings()...)
-	return func() (last *endedError) {
-		signal.Stop(signals)
-		for {
-			select {
-			case s := <-signals:
-				last = endedBy(s)
-			default:
-				return last
-			}
-		}
-	}
 }

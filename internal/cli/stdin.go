@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,14 +49,11 @@ func (e *env) prompts(ctx context.Context, args []string, wait time.Duration) ([
 	if err != nil || strings.TrimSpace(text) == "" {
 		return out, err
 	}
-	first := 0
-	for i, p := range out {
-		if _, _, command := commands.Parse(p); !command {
-			first = i
-			break
-		}
-	}
-	out[first] += "\n\n" + strings.Trim(text, "\r\n")
+	first := slices.IndexFunc(out, func(p string) bool {
+		_, _, command := commands.Parse(p)
+		return !command
+	})
+	out[max(first, 0)] += "\n\n" + strings.Trim(text, "\r\n")
 	return out, nil
 }
 

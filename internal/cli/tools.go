@@ -100,11 +100,7 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 		}
 	}
 	if t.Name == "" {
-		hint := `"aura tools" lists them`
-		if best := spelling.Closest(args[0], toolNames(all)); best != "" {
-			hint = fmt.Sprintf("did you mean %q?", best)
-		}
-		return fmt.Errorf("no tool %q (%s)", args[0], hint)
+		return noTool(args[0], toolNames(all))
 	}
 	if len(args) == 1 {
 		return e.describeTool(&t, f.json)
@@ -122,6 +118,15 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 		Output: func(string) {}, // The result has all of it.
 	})
 	return e.printResult(result, err, f.json)
+}
+
+// noTool is the error for a name that no tool has.
+func noTool(name string, names []string) error {
+	hint := `"aura tools" lists them`
+	if best := spelling.Closest(name, names); best != "" {
+		hint = fmt.Sprintf("did you mean %q?", best)
+	}
+	return fmt.Errorf("no tool %q (%s)", name, hint)
 }
 
 func toolNames(list []tool.Tool) []string {

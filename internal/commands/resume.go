@@ -28,15 +28,9 @@ func resume(ctx context.Context, s *Session, args string) error {
 
 // Resume makes the agent continue the session that key names, as Store.Resume
 // understands it, and shows what the person must know about the state it is in.
-// ready is called once the session is found, before its agent takes over and handlers
-// hear of that. They are not told that the session starts; that is Agent.Start.
+// ready is called once the session is found, before the old one is left, its agent takes
+// over and handlers hear of that. They are not told that the session starts; that is Agent.Start.
 func Resume(ctx context.Context, s *Session, key string, ready func()) error {
-	return take(ctx, s, key, ready)
-}
-
-// take is Resume with something to do between opening the new session and leaving
-// the old one.
-func take(ctx context.Context, s *Session, key string, leave func()) error {
 	if s.Store == nil {
 		return errNoStore
 	}
@@ -44,7 +38,7 @@ func take(ctx context.Context, s *Session, key string, leave func()) error {
 	if err != nil {
 		return err
 	}
-	leave()
+	ready()
 	// The old one is saved before anything is as it was in the new one.
 	if err := s.Agent.Detach(); err != nil {
 		return errors.Join(err, log.Close())
@@ -60,7 +54,7 @@ func take(ctx context.Context, s *Session, key string, leave func()) error {
 
 // enter leaves the current session for another one.
 func enter(ctx context.Context, s *Session, id, how string) error {
-	if err := take(ctx, s, id, func() { s.Agent.Leave(ctx) }); err != nil {
+	if err := Resume(ctx, s, id, func() { s.Agent.Leave(ctx) }); err != nil {
 		return err
 	}
 	s.Agent.Start(ctx, true)

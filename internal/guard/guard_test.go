@@ -304,6 +304,8 @@ func TestPolicyInside(t *testing.T) {
 		// What is not known is refused as far as it is, and never allowed by a pattern.
 		{`sh -c "rm $X"`, "block", "ask", "ask"},
 		{"$SUDO rm x", "block", "ask", "ask"},
+		{"env -$u rm x", "block", "ask", "ask"},
+		{"env A=$(eval rm) rm x", "block", "ask", "ask"},
 		{`eval "$X"`, "pass", "ask", "ask"},
 		{"curl x | sh", "pass", "ask", "ask"},
 		{"sh -c 'rm ('", "block", "ask", "ask"},

@@ -26,14 +26,31 @@ const (
 
 // running is a call that a server works on.
 type running struct {
-	ctx    context.Context
-	token  string
-	output func(string)
-	limit  time.Duration
+	ctx   context.Context
+	token string
+	limit time.Duration
 
-	mu    sync.Mutex
-	timer *time.Timer
-	lines int
+	mu     sync.Mutex
+	timer  *time.Timer
+	output func(string) // nil: nobody listens, or the call is over.
+	lines  int
+}
+
+// end stops the clock and the live output: nothing of it comes after the result.
+func (r *running) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer.Stop()
+	r.output = nil
+}
+
+// show passes a line of live output on, up to a limit.
+func (r *running) show(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lines++; r.output != nil && r.lines <= maxProgress {
+		r.output(line)
+	}
 }
 
 // pause stops the clock while a person thinks.
@@ -82,7 +99,7 @@ func (c *conn) once(ctx context.Context, l *life, name string, call tool.Call) (
 	defer cancel(nil)
 	r := &running{ctx: ctx, output: call.Output, limit: c.server.callTimeout()}
 	r.timer = time.AfterFunc(r.limit, func() { cancel(errTimeout) })
-	defer r.pause()
+	defer r.end()
 	c.register(r, call.ID)
 	defer c.unregister(r)
 
@@ -168,14 +185,7 @@ func (c *conn) progress(_ context.Context, req *protocol.ProgressNotificationCli
 		r = c.calls[i]
 	}
 	c.mu.Unlock()
-	if r == nil || r.output == nil || r.ctx.Err() != nil {
-		return
-	}
-	r.mu.Lock()
-	r.lines++
-	tooMany := r.lines > maxProgress
-	r.mu.Unlock()
-	if tooMany {
+	if r == nil || r.ctx.Err() != nil {
 		return
 	}
 	text := fmt.Sprintf("%g", req.Params.Progress)
@@ -185,7 +195,7 @@ func (c *conn) progress(_ context.Context, req *protocol.ProgressNotificationCli
 	if m := oneLine(req.Params.Message, 500); m != "" {
 		text += " " + m
 	}
-	r.output(text + "\n")
+	r.show(text + "\n")
 }
 
 // result collects what a server answered.

@@ -223,12 +223,16 @@ func TestCrash(t *testing.T) {
 			t.Errorf("crash: %v lacks %q", err, part)
 		}
 	}
-	eventually(t, "the news", func() bool { return h.Status()[0].State == mcp.Died })
+	var notices []string
+	eventually(t, "the news", func() bool {
+		notices = append(notices, h.Notices()...)
+		return h.Status()[0].State == mcp.Died && len(notices) > 0
+	})
 	if got := h.Connected(); len(got) != 0 {
 		t.Errorf("connected: %v", got)
 	}
-	if got := h.Notices(); len(got) != 1 || !strings.Contains(got[0], "MCP server srv: died: it ended with exit status 7") {
-		t.Errorf("notices: %q", got)
+	if len(notices) != 1 || !strings.Contains(notices[0], "MCP server srv: died: it ended with exit status 7") {
+		t.Errorf("notices: %q", notices)
 	}
 	if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "back"}); err != nil || r.Text != "back" {
 		t.Errorf("after the crash: %q, %v", r.Text, err)

@@ -240,6 +240,15 @@ type messages struct {
 	err     error
 }
 
+// isMessage reports whether a line begins like a message or a list of them: `[INFO] ready`
+// does not.
+func isMessage(line []byte) bool {
+	if list, ok := bytes.CutPrefix(line, []byte("[")); ok {
+		line = bytes.TrimLeft(list, " \t")
+	}
+	return len(line) > 0 && line[0] == '{'
+}
+
 func (m *messages) Read(b []byte) (int, error) {
 	for len(m.rest) == 0 {
 		if m.err != nil {
@@ -252,7 +261,7 @@ func (m *messages) Read(b []byte) (int, error) {
 		}
 		text := bytes.TrimSpace(line)
 		if begins {
-			m.skip = len(text) == 0 || text[0] != '{' && text[0] != '['
+			m.skip = !isMessage(text)
 		}
 		switch {
 		case !m.skip:

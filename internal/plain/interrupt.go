@@ -8,8 +8,15 @@ import (
 	"syscall"
 )
 
-// ExitInterrupted is the exit code of a run that Ctrl+C ended.
-const ExitInterrupted = 130
+// Endings are the signals that ask a program to end. It must be called before any of
+// them is watched.
+func Endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup.
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
 
 // Interrupter decides what Ctrl+C means: the first one of a turn cancels the turn,
 // the second one quits; between turns the second one in a row quits. SIGTERM and
@@ -25,6 +32,7 @@ type Interrupter struct {
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // Of the running turn; nil between turns.
 	count  int
+	last   os.Signal // nil: none came.
 }
 
 // Interrupts watches for signals until Stop is called or ctx ends. quit ends the
@@ -34,7 +42,7 @@ func Interrupts(ctx context.Context, quit, hint func()) *Interrupter {
 	i := &Interrupter{
 		quit: quit, hint: hint, signals: make(chan os.Signal, 2), done: make(chan struct{}), ended: make(chan struct{}),
 	}
-	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(i.signals, Endings()...)
 	go i.run(ctx)
 	return i
 }
@@ -45,11 +53,11 @@ func (i *Interrupter) run(ctx context.Context) {
 	for {
 		select {
 		case s := <-i.signals:
-			if s != os.Interrupt {
-				i.mu.Lock()
+			i.mu.Lock()
+			if i.last = s; s != os.Interrupt {
 				i.count++ // As if Ctrl+C had been pressed before.
-				i.mu.Unlock()
 			}
+			i.mu.Unlock()
 			i.Press()
 		case <-ctx.Done():
 			return
@@ -90,6 +98,13 @@ func (i *Interrupter) Turn(ctx context.Context) (context.Context, func()) {
 		i.mu.Unlock()
 		cancel(context.Canceled)
 	}
+}
+
+// Signal is the last signal that came; nil if none did.
+func (i *Interrupter) Signal() os.Signal {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.last
 }
 
 // Typed forgets a Ctrl+C between turns: the person has typed something since.

@@ -65,9 +65,15 @@ func TestTerminationQuitsAtOnce(t *testing.T) {
 	defer i.Stop()
 	ctx, end := i.Turn(t.Context())
 	defer end()
+	if s := i.Signal(); s != nil {
+		t.Errorf("signal %v before any came", s)
+	}
 	signalSelf(t, syscall.SIGTERM)
 	<-ctx.Done()
 	<-quits
+	if s := i.Signal(); s != syscall.SIGTERM {
+		t.Errorf("signal %v", s)
+	}
 }
 
 func TestInterruptsLeaveNothing(t *testing.T) {

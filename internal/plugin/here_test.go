@@ -3,9 +3,11 @@ package plugin_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/idelchi/aura/internal/lifecycle"
@@ -58,7 +60,7 @@ func TestEndless(t *testing.T) {
 // A hook that looks at its context can end in time for the next one.
 func TestPatientHook(t *testing.T) {
 	t.Parallel()
-	s := one(t, "timeout: 20ms", "", "var calls int\n\n"+hook(lifecycle.BeforeChat, `	calls++
+	s := one(t, "timeout: 200ms", "", "var calls int\n\n"+hook(lifecycle.BeforeChat, `	calls++
 	if calls > 1 {
 		return sdk.Result{Message: "quick"}, nil
 	}
@@ -68,7 +70,7 @@ func TestPatientHook(t *testing.T) {
 	h := s.Bindings()[0].Handler
 	ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
 	_, err := h.Handle(t.Context(), &ev)
-	if err == nil || err.Error() != "timed out after 20ms" {
+	if err == nil || err.Error() != "timed out after 200ms" {
 		t.Errorf("error %v", err)
 	}
 	if r, err := h.Handle(t.Context(), &ev); err != nil || r.Message != "quick" {
@@ -80,20 +82,27 @@ func TestPatientHook(t *testing.T) {
 func TestCancelHook(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"polite": "\tfor ctx.Err() == nil {\n\t}\n\treturn sdk.Result{}, nil", "endless": "\tfor {\n\t}"} {
-		s := one(t, "", "", hook(lifecycle.BeforeChat, body))
 		ctx, cancel := context.WithCancel(t.Context())
-		entered := make(chan struct{})
-		go func() {
-			<-entered
-			cancel()
-		}()
-		close(entered)
+		dir := t.TempDir()
+		write(t, dir, "probe", "", "fmt", hook(lifecycle.BeforeChat, "\tfmt.Println(\"inside\")\n"+body))
+		var inside atomic.Bool
+		log := slog.New(slog.NewTextHandler(writerFunc(func(line []byte) {
+			if strings.Contains(string(line), "inside") {
+				inside.Store(true)
+				cancel()
+			}
+		}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+		s := load(t, plugin.Options{Dirs: []string{dir}, Logger: log})
 		ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
-		if _, err := s.Bindings()[0].Handler.Handle(ctx, &ev); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: error %v", name, err)
+		if _, err := s.Bindings()[0].Handler.Handle(ctx, &ev); !errors.Is(err, context.Canceled) || !inside.Load() {
+			t.Errorf("%s: error %v, inside %v", name, err, inside.Load())
 		}
 	}
 }
+
+type writerFunc func(p []byte)
+
+func (f writerFunc) Write(p []byte) (int, error) { f(p); return len(p), nil }
 
 // What a hook keeps of its context has a deadline and ends with the call.
 func TestHookContext(t *testing.T) {

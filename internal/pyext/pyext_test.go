@@ -106,7 +106,7 @@ func load(t testing.TB, found []Extension, change ...func(*Options)) *world {
 	t.Helper()
 	w := &world{pipeline: lifecycle.New(lifecycle.Options{}), log: &syncBuffer{}}
 	o := Options{
-		Interpreter: interpreter(t), Cache: testCache, Workdir: t.TempDir(), Timeout: 20 * time.Second, loading: 20 * time.Second,
+		Interpreter: interpreter(t), Cache: testCache, Workdir: t.TempDir(), Timeout: 20 * time.Second, loading: 20 * time.Second, patience: 20 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Notice: func(extension, text string) {
 			w.mu.Lock()

@@ -49,7 +49,7 @@ func setsByName(words []term) bool {
 	case "export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "readarray", "getopts", "let":
 		return true
 	case "printf":
-		return len(words) > 1 && (words[1].lead || strings.HasPrefix(words[1].literal, "-v"))
+		return len(words) > 1 && (words[1].lead() || strings.HasPrefix(words[1].literal, "-v"))
 	}
 	return false
 }

@@ -20,8 +20,28 @@ type term struct {
 	literal string // Without quotes; what is open in it as written.
 	fixed   string // The part of literal that is certain.
 	open    bool   // Something in it is made at run time.
-	lead    bool   // It begins with that.
+	sure    int    // If open: how many bytes of literal are before that.
+	loose   bool   // If open: it may become several words, or none.
 	glob    bool   // It may become the name of a file.
+}
+
+// lead reports whether a word begins with what is made at run time.
+func (w term) lead() bool { return w.open && w.sure == 0 }
+
+// known is how a word begins for certain.
+func (w term) known() string {
+	if w.open {
+		return w.literal[:w.sure]
+	}
+	return w.literal
+}
+
+// shifts reports whether a word among the options of a command may give those behind it
+// another meaning: there may be more or fewer words than one, or it is an option that is
+// not known, or whose argument may be empty and so the next word.
+func (w term) shifts() bool {
+	option := strings.HasPrefix(w.literal, "-") && !strings.Contains(w.known(), "=")
+	return w.loose || w.glob || w.open && option
 }
 
 // word reads a word.
@@ -59,14 +79,15 @@ func (s *scan) word(w *syntax.Word) term {
 type reading struct {
 	*scan
 	literal, fixed strings.Builder
-	open, lead     bool
+	open, loose    bool
+	sure           int
 	glob           bool
 }
 
 func (s *scan) reading() *reading { return &reading{scan: s} }
 
 func (r *reading) word(text string) term {
-	return term{text: text, literal: r.literal.String(), fixed: r.fixed.String(), open: r.open, lead: r.lead, glob: r.glob}
+	return term{text: text, literal: r.literal.String(), fixed: r.fixed.String(), open: r.open, sure: r.sure, loose: r.loose, glob: r.glob}
 }
 
 func (r *reading) add(text string) {
@@ -94,11 +115,19 @@ func (r *reading) parts(parts []syntax.WordPart, escapes string) {
 		case *syntax.DblQuoted:
 			r.parts(p.Parts, "$`\"\\")
 		default:
-			r.lead = r.lead || r.literal.Len() == 0
-			r.open = true
+			if !r.open {
+				r.open, r.sure = true, r.literal.Len()
+			}
+			r.loose = r.loose || escapes == anyByte || isList(p)
 			r.literal.WriteString(r.source(&syntax.Word{Parts: []syntax.WordPart{p}}))
 		}
 	}
+}
+
+// isList reports whether a part of a word becomes several words even in quotes, as "$@".
+func isList(p syntax.WordPart) bool {
+	e, ok := p.(*syntax.ParamExp)
+	return ok && (e.Param != nil && e.Param.Value == "@" || e.Index != nil || e.Names != 0)
 }
 
 // unescape takes away the backslashes before the given bytes, all if none are given,
@@ -186,7 +215,7 @@ func (s *scan) appendExpanded(list []term, arg *syntax.Word, w term) []term {
 	before, n := len(list), 0
 	for next, err := range expand.BracesSeq(nil, split) {
 		if n++; err != nil || n > maxBraces || len(w.literal) > maxBraceWord {
-			w.open, w.lead, w.fixed = true, true, ""
+			w.open, w.sure, w.loose, w.fixed = true, 0, true, ""
 			return append(list[:before], w)
 		}
 		// An empty word vanishes, unless it is quoted.

@@ -140,11 +140,11 @@ func (s *scan) unwrap(c command) (unknown bool) {
 		return s.alias(c)
 	}
 	o := w.options(c.words)
-	if o.never {
-		return false
-	}
 	rest := c.words[o.end:]
-	unknown = o.unknown
+	unknown = o.unknown || slices.ContainsFunc(c.words[1:o.end], term.shifts)
+	if o.never {
+		return unknown
+	}
 	if o.script != nil {
 		unknown = unknown || o.script.open
 		text := o.script.literal
@@ -160,12 +160,12 @@ func (s *scan) unwrap(c command) (unknown bool) {
 	case w.kind == first:
 		if len(rest) > 1 && rest[0].literal != "-" {
 			s.nest(rest[0].literal, c.in, c.depth+1)
-			return rest[0].open
+			return unknown || rest[0].open
 		}
 		return unknown
 	case len(rest) == 0:
 		if w.starts == "*" || o.starts {
-			return !s.read(c.in, c.depth)
+			return !s.read(c.in, c.depth) || unknown
 		}
 		return unknown
 	}
@@ -182,14 +182,15 @@ func (s *scan) inside(c command, from, to int, appends bool, replace string) {
 	case replace != "":
 		in.words = slices.Clone(in.words)
 		for i, w := range in.words {
-			if strings.Contains(w.literal, replace) {
-				w.open, w.lead = true, w.lead || strings.HasPrefix(w.literal, replace)
+			if at := strings.Index(w.literal, replace); at >= 0 {
+				w.sure = min(at, len(w.known()))
+				w.open, w.loose = true, w.loose || w.literal == replace
 				w.fixed = strings.ReplaceAll(w.fixed, replace, "")
 				in.words[i] = w
 			}
 		}
 	case appends:
-		in.words = append(slices.Clone(in.words), term{text: "{}", literal: "{}", open: true, lead: true})
+		in.words = append(slices.Clone(in.words), term{text: "{}", literal: "{}", open: true, loose: true})
 	}
 	s.command(in)
 }
@@ -229,7 +230,7 @@ func (w wrapper) options(words []term) (o options) {
 		next := words[o.end]
 		text := next.literal
 		switch {
-		case next.lead:
+		case next.lead():
 			// It may be an option, or nothing; not if more than a variable is in it.
 			o.unknown = true
 			if w.kind != runs || next.fixed != "" && operands == 0 {
@@ -240,12 +241,12 @@ func (w wrapper) options(words []term) (o options) {
 			o.end = min(o.end+1+operands, len(words))
 			return o
 		case len(text) > 1 && text[0] == '-':
-			w.option(text, words, &o)
+			w.option(next, words, &o)
 			if o.never {
 				return o
 			}
 		case text == "-": // env -, su -
-		case w.assigns && strings.Index(text, "=") > 0:
+		case w.assigns && strings.Index(next.fixed, "=") > 0:
 		case operands > 0:
 			operands--
 		default:
@@ -256,16 +257,18 @@ func (w wrapper) options(words []term) (o options) {
 	return o
 }
 
-// option reads one word with options, and its argument.
-func (w wrapper) option(text string, words []term, o *options) {
-	if strings.HasPrefix(text, "--") {
-		name, value, has := strings.Cut(text, "=")
-		w.apply(name, term{literal: value, open: words[o.end].open}, has, words, o)
+// option reads one word with options, as far as it is known, and its argument.
+func (w wrapper) option(next term, words []term, o *options) {
+	known := next.known()
+	if strings.HasPrefix(known, "--") {
+		name, _, has := strings.Cut(known, "=")
+		value := next.literal[min(len(name)+1, len(next.literal)):]
+		w.apply(name, term{literal: value, open: next.open}, has, words, o)
 		return
 	}
-	for i := 1; i < len(text); i++ {
-		name, value := "-"+text[i:i+1], text[i+1:]
-		if w.apply(name, term{literal: value, open: words[o.end].open}, value != "", words, o) {
+	for i := 1; i < len(known); i++ {
+		name, value := "-"+known[i:i+1], next.literal[i+1:]
+		if w.apply(name, term{literal: value, open: next.open}, value != "", words, o) {
 			return
 		}
 	}
@@ -321,10 +324,10 @@ func (s *scan) shell(w wrapper, c command) (unknown bool) {
 	for o.end = 1; o.end < len(c.words); o.end++ {
 		next := c.words[o.end]
 		text := next.literal
-		if next.lead && takesScript {
+		if next.lead() && takesScript {
 			break
 		}
-		if next.lead {
+		if next.lead() {
 			unknown = true
 			continue
 		}
@@ -336,10 +339,10 @@ func (s *scan) shell(w wrapper, c command) (unknown bool) {
 			break
 		}
 		if strings.HasPrefix(text, "--") {
-			w.option(text, c.words, &o)
+			w.option(next, c.words, &o)
 			continue
 		}
-		for _, letter := range text[1:] {
+		for _, letter := range next.known()[1:] {
 			switch letter {
 			case 'c':
 				takesScript = true
@@ -350,7 +353,9 @@ func (s *scan) shell(w wrapper, c command) (unknown bool) {
 			}
 		}
 	}
-	rest := c.words[min(o.end, len(c.words)):]
+	o.end = min(o.end, len(c.words))
+	rest := c.words[o.end:]
+	unknown = unknown || slices.ContainsFunc(c.words[1:o.end], term.shifts)
 	if takesScript && o.script == nil && len(rest) > 0 {
 		o.script = &rest[0]
 	}
@@ -374,7 +379,7 @@ func (s *scan) sourced(c command) (unknown bool) {
 	if isInput(c.words[1].literal) {
 		return !s.read(c.in, c.depth)
 	}
-	return c.words[1].lead
+	return c.words[1].lead()
 }
 
 // isInput reports whether a file is what somebody writes at the moment.
@@ -382,8 +387,20 @@ func isInput(file string) bool {
 	return strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/")
 }
 
-// marked looks at the commands of find.
+// marked looks at the commands of find. There may be one that cannot be known if words
+// made at run time are enough for a mark and, where commands have one, an end.
 func (s *scan) marked(w wrapper, c command) (unknown bool) {
+	free, ends := 0, w.appends
+	for _, w := range c.words[1:] {
+		switch {
+		case w.loose:
+			free += 2
+		case w.lead() || w.open && w.literal[0] == '-':
+			free++
+		case w.literal == ";" || w.literal == "+":
+			ends = true
+		}
+	}
 	for i := 1; i < len(c.words); i++ {
 		if !lists(w.marks, c.words[i].literal) {
 			continue
@@ -395,15 +412,14 @@ func (s *scan) marked(w wrapper, c command) (unknown bool) {
 			}
 		}
 		if from < i {
-			replaces := slices.ContainsFunc(c.words[from:i], func(w term) bool { return strings.Contains(w.literal, "{}") })
 			replace := ""
-			if replaces {
+			if slices.ContainsFunc(c.words[from:i], func(w term) bool { return strings.Contains(w.literal, "{}") }) {
 				replace = "{}"
 			}
 			s.inside(c, from, i, w.appends, replace)
 		}
 	}
-	return false
+	return free > 1 || free == 1 && ends
 }
 
 // alias looks at the scripts behind the names, and keeps them for when they are used.

@@ -57,14 +57,19 @@ func patchPaths(args map[string]any) (sdk.ToolPaths, error) {
 		return sdk.ToolPaths{}, err
 	}
 	var paths sdk.ToolPaths
-	var deleted, made []string
+	var deleted []string
+	made := map[string][]string{} // By their last element: a patch may have many files.
+	add := func(path string) {
+		path = filepath.Clean(path)
+		made[filepath.Base(path)] = append(made[filepath.Base(path)], path)
+	}
 	for _, c := range changes {
 		path := home(c.path)
 		paths.Write = append(paths.Write, path)
 		switch {
 		case c.kind == addFile:
 			paths.Record = append(paths.Record, path)
-			made = append(made, path)
+			add(path)
 		case c.kind == deleteFile:
 			paths.Clear = append(paths.Clear, path)
 			deleted = append(deleted, path)
@@ -73,7 +78,7 @@ func patchPaths(args map[string]any) (sdk.ToolPaths, error) {
 			paths.Clear = append(paths.Clear, path)
 			paths.Write = append(paths.Write, home(c.moveTo))
 			paths.Record = append(paths.Record, home(c.moveTo))
-			made = append(made, home(c.moveTo))
+			add(home(c.moveTo))
 		default:
 			paths.Guard = append(paths.Guard, path)
 			paths.Record = append(paths.Record, path)
@@ -81,26 +86,25 @@ func patchPaths(args map[string]any) (sdk.ToolPaths, error) {
 	}
 	// A file that is deleted and made anew is overwritten.
 	for _, path := range deleted {
-		if slices.ContainsFunc(made, func(m string) bool { return mayBeSame(m, path) }) {
+		clean := filepath.Clean(path)
+		if slices.ContainsFunc(made[filepath.Base(clean)], func(m string) bool { return mayBeSame(m, clean) }) {
 			paths.Guard = append(paths.Guard, path)
 		}
 	}
 	return paths, nil
 }
 
-// mayBeSame reports whether two paths can be one file, whatever the working directory.
+// mayBeSame reports whether two clean paths with the same last element can be one file,
+// whatever the working directory.
 func mayBeSame(a, b string) bool {
-	a, b = filepath.Clean(a), filepath.Clean(b)
 	if filepath.IsAbs(b) {
 		a, b = b, a
 	}
 	if !filepath.IsAbs(a) || filepath.IsAbs(b) {
 		return a == b
 	}
-	if !filepath.IsLocal(b) { // It goes up from a directory that is not known.
-		return filepath.Base(a) == filepath.Base(b)
-	}
-	return strings.HasSuffix(a, string(filepath.Separator)+b)
+	// It may go up from a directory that is not known.
+	return !filepath.IsLocal(b) || strings.HasSuffix(a, string(filepath.Separator)+b)
 }
 
 func applyPatch(_ context.Context, call tool.Call) (tool.Result, error) {

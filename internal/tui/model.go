@@ -169,7 +169,7 @@ func (m *model) wheel(e tea.Mouse) {
 	case m.pick != nil:
 		m.pick.at = max(0, min(m.pick.at+by/3, len(m.pick.found)-1))
 	case len(m.asks) > 0 && e.Y >= m.log.height:
-		m.asks[0].scroll(by)
+		m.asks[0].preview.scroll(by)
 	default:
 		m.log.scroll(by)
 	}

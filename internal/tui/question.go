@@ -28,18 +28,16 @@ const (
 // model wants to know.
 type question struct {
 	approval *agent.Approval
-	preview  []string
+	preview  pane
 	pattern  string
 	ask      *tool.Question
 
-	stage  stage
-	field  editor
-	at     int // The option under the cursor.
-	chosen map[int]bool
-	offset int  // First visible line of the preview.
-	page   int  // Lines of the preview that are visible, as last drawn.
-	unmark bool // Enter was pressed and nothing was marked.
-	shown  time.Time
+	stage    stage
+	field    editor
+	at       int // The option under the cursor.
+	chosen   map[int]bool
+	unmarked bool // Enter was pressed and nothing was marked.
+	shown    time.Time
 
 	done     chan struct{}
 	once     sync.Once
@@ -48,7 +46,7 @@ type question struct {
 }
 
 func newApproval(q agent.Approval, preview []string, pattern string) *question {
-	return &question{approval: &q, preview: preview, pattern: pattern, field: editor{single: true}, done: make(chan struct{})}
+	return &question{approval: &q, preview: pane{lines: preview}, pattern: pattern, field: editor{single: true}, done: make(chan struct{})}
 }
 
 func newAsk(q tool.Question) *question {
@@ -82,10 +80,10 @@ func (q *question) finished() bool {
 func (q *question) key(name, typed string) {
 	switch name {
 	case "pgdown", "ctrl+down":
-		q.scroll(max(q.page, 1))
+		q.preview.scroll(q.preview.step())
 		return
 	case "pgup", "ctrl+up":
-		q.scroll(-max(q.page, 1))
+		q.preview.scroll(-q.preview.step())
 		return
 	}
 	if q.ask != nil {
@@ -120,13 +118,6 @@ func (q *question) key(name, typed string) {
 	}
 }
 
-// scroll moves the visible part of the preview, by what is visible at most: every line
-// must be seen on the way.
-func (q *question) scroll(by int) {
-	most := max(q.page, 1)
-	q.offset = max(q.offset+max(-most, min(by, most)), 0)
-}
-
 func (q *question) choose(name string) {
 	switch name {
 	case "y":
@@ -140,9 +131,9 @@ func (q *question) choose(name string) {
 		q.stage = reasoning
 		q.field.set("")
 	case "down":
-		q.scroll(1)
+		q.preview.scroll(1)
 	case "up":
-		q.scroll(-1)
+		q.preview.scroll(-1)
 	}
 }
 
@@ -169,7 +160,7 @@ func (q *question) askKey(name, typed string) {
 		q.field.key(name, typed)
 		return
 	}
-	q.unmark = false
+	q.unmarked = false
 	switch name {
 	case "up", "ctrl+p", "k":
 		q.at = (q.at + n - 1) % n
@@ -206,7 +197,7 @@ func (q *question) take() {
 			list = append(list, q.ask.Options[i])
 		}
 	}
-	if q.unmark = len(list) == 0; !q.unmark {
+	if q.unmarked = len(list) == 0; !q.unmarked {
 		q.answer(list)
 	}
 }
@@ -222,7 +213,7 @@ func (q *question) draw(limit, height int) (lines []string, x, y int) {
 	foot, fx := q.foot(limit)
 	why := q.why(limit)
 	room := max(height-len(lines)-len(why)-len(foot), 1)
-	lines = append(lines, q.window(limit, room)...)
+	lines = append(lines, q.preview.draw(limit, room)...)
 	lines = append(lines, why...)
 	if fx >= 0 {
 		x, y = fx, len(lines)
@@ -237,24 +228,6 @@ func (q *question) title(limit int) string {
 	}
 	name := plain.OneLine(q.approval.Tool)
 	return yellow.paint("?") + " " + bold.paint(fit(name, limit-2)) + grey.paint(fit(who, max(limit-2-width(name), 0)))
-}
-
-// window is the visible part of the preview.
-func (q *question) window(limit, room int) []string {
-	var all []string
-	for _, line := range q.preview {
-		all = append(all, fold(line, diffStyle(line), limit-2)...)
-	}
-	if len(all) <= room {
-		q.offset, q.page = 0, len(all)
-		return prefixed(all, "  ", "  ")
-	}
-	show := max(room-1, 1)
-	q.page = show
-	q.offset = min(q.offset, len(all)-show)
-	part := slices.Clone(all[q.offset : q.offset+show])
-	more := fmt.Sprintf("… lines %d-%d of %d (PgDn, PgUp)", q.offset+1, q.offset+show, len(all))
-	return append(prefixed(part, "  ", "  "), grey.paint(fit("  "+more, limit)))
 }
 
 // why says who asks and what the call does besides.
@@ -281,9 +254,7 @@ func (q *question) foot(limit int) (lines []string, x int) {
 	case patterning:
 		return input("allow always: ")
 	case scoping:
-		lines = []string{
-			"  " + fit(plain.OneLine(q.field.value()), limit-2),
-		}
+		lines = []string{"  " + fit(plain.OneLine(q.field.value()), limit-2)}
 		var pairs []string
 		for _, s := range plain.Scopes(*q.approval) {
 			pairs = append(pairs, string(s.Key), s.Text)
@@ -335,7 +306,7 @@ func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
 		help = "Space marks, Enter takes what is marked, Esc cancels the turn"
 	}
 	style := grey
-	if q.unmark {
+	if q.unmarked {
 		help, style = "nothing is marked: Space or a number marks, Esc cancels the turn", yellow
 	}
 	room := max(height-len(lines)-1, 1)

@@ -57,7 +57,7 @@ func Main(args []string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return 0
 	case "chatty":
-		fmt.Printf("Welcome to my server!\n\n%s\n  warning: deprecated\n", strings.Repeat("=", 100_000))
+		fmt.Printf("Welcome to my server!\n\n%s\n  warning: deprecated\n[INFO] ready\n", strings.Repeat("=", 100_000))
 		return serve()
 	case "gated":
 		for {
