@@ -254,3 +254,15 @@ func TestPluginGoroutinePanics(t *testing.T) {
 	s.types("\x04")
 	s.leaves(0)
 }
+
+// A session that cannot be resumed is an error, not another session.
+func TestNoSuchSession(t *testing.T) {
+	t.Parallel()
+	s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{text: x}]\n"}, setup{args: []string{"--resume", "nowhere"}})
+	s.leaves(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if raw := s.raw.String(); !strings.Contains(raw, `aura: session "nowhere"`) {
+		t.Errorf("printed %q", raw)
+	}
+}

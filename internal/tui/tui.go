@@ -65,6 +65,7 @@ type UI struct {
 	session Session            // nil until Run.
 	cancel  context.CancelFunc // Of the job that runs.
 	ended   os.Signal          // What ended the program; nil: the person did.
+	failed  error              // Why the session could not be started.
 
 	hook func(tea.Msg) // For tests: sees every message first.
 }
@@ -132,6 +133,9 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	defer u.mu.Unlock()
 	if s, ok := u.ended.(syscall.Signal); ok && err == nil {
 		err = &SignalError{s}
+	}
+	if err == nil {
+		err = u.failed
 	}
 	return err
 }

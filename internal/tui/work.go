@@ -107,6 +107,10 @@ func (u *UI) do(ctx context.Context, j job) {
 	e := ended{job: j, result: result, err: err, cancelled: ctx.Err() != nil}
 	u.mu.Lock()
 	u.cancel = nil
+	if j.input == startInput && err != nil && !e.cancelled {
+		u.failed = err // Another session is not what was asked for.
+		go u.program.Quit()
+	}
 	u.mu.Unlock()
 	name, _, command := commands.Parse(j.input)
 	e.renewed = j.input == startInput || logID(a) != before && name != "fork" || command && (name == "clear" || name == "undo") && len(a.Messages()) < length
