@@ -44,6 +44,15 @@ func TestCommands(t *testing.T) {
 
 		// Arguments that are a command.
 		{"sudo rm -rf x", "sudo rm -rf x | rm -rf x"},
+		{"fakeroot -s y rm x", "fakeroot -s y rm x | rm x"},
+		{"unshare -rm --map-user 1 rm x", "unshare -rm --map-user 1 rm x | rm x"},
+		{"unshare --mount-proc -S 0 rm x", "unshare --mount-proc -S 0 rm x | rm x"},
+		{"nsenter -t 1 -m rm x", "nsenter -t 1 -m rm x | rm x"},
+		{"setpriv --reuid 1 --clear-groups rm x", "setpriv --reuid 1 --clear-groups rm x | rm x"},
+		{"prlimit --nofile=9 rm x", "prlimit --nofile=9 rm x | rm x"},
+		{"prlimit --pid 7 --nofile=9", "prlimit --pid 7 --nofile=9"},
+		{"systemd-run --user -p A=1 --scope rm x", "systemd-run --user -p A=1 --scope rm x | rm x"},
+		{"runuser -u bob -- rm x", "runuser -u bob -- rm x | rm x"},
 		{"sudo -u bob -- rm x", "sudo -u bob -- rm x | rm x"},
 		{"sudo -nu bob A=1 rm x", "sudo -nu bob A=1 rm x | rm x"},
 		{"sudo -ubob --prompt=x --gr wheel rm x", "sudo -ubob --prompt=x --gr wheel rm x | rm x"},

@@ -44,8 +44,7 @@ const anyNumber = maxScript
 // seen inside others: programs that start others in ways of their own (git, make, ssh,
 // docker, editors) and other languages (python -c, awk) are not among them.
 func wrapperOf(name string) (wrapper, bool) {
-	switch path.Base(name) {
-	// The shell's own.
+	switch name = path.Base(name); name {
 	case "command":
 		return wrapper{never: "-v -V"}, true
 	case "builtin", "nohup", "setsid", "busybox", "toybox", "unbuffer":
@@ -60,8 +59,31 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{kind: names}, true
 	case "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh":
 		return wrapper{kind: shell, takes: "--rcfile --init-file", script: "--command"}, true
+	case "watch":
+		return wrapper{kind: scripts, takes: "-n -q -s --equexit --interval --shotsdir"}, true
+	case "xargs", "gxargs":
+		return wrapper{
+			takes:    "-a -d -E -I -J -L -n -P -R -s -S --arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
+			attached: "-e -i -l --eof --max-lines --replace", replace: "-I -i -J --replace", appends: true,
+		}, true
+	case "parallel":
+		return wrapper{
+			kind:    scripts,
+			takes:   "-a -d -E -I -j -L -n -N -P -s -S --arg-file --arg-sep --colsep --delay --delimiter --jobs --joblog --load --max-args --max-procs --memfree --results --retries --sshlogin --tagstring --timeout --tmpdir --workdir",
+			replace: "-I", appends: true,
+		}, true
+	case "find", "gfind":
+		return wrapper{kind: marked, marks: "-exec -execdir -ok -okdir"}, true
+	case "fd", "fdfind":
+		return wrapper{kind: marked, marks: "-x -X --exec --exec-batch", appends: true}, true
+	}
+	return placeOf(name)
+}
 
-	// Other users and roots.
+// placeOf returns the wrapper of a program that runs another one in other surroundings:
+// as another user, somewhere else, with other limits.
+func placeOf(name string) (wrapper, bool) {
+	switch name {
 	case "sudo":
 		return wrapper{
 			takes: "-C -D -g -h -p -R -r -T -t -U -u --chdir --chroot --close-from --command-timeout --group --host --other-user --prompt --role --type --user",
@@ -75,8 +97,6 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{takes: "-g -G -s -w --group --supp-group --shell --whitelist-environment", script: "-c --command --session-command", starts: "*", operands: anyNumber}, true
 	case "chroot":
 		return wrapper{takes: "--userspec --groups", starts: "*", operands: 1}, true
-
-	// Surroundings.
 	case "env":
 		return wrapper{takes: "-a -C -P -u --argv0 --chdir --unset", script: "-S --split-string", assigns: true}, true
 	case "nice":
@@ -102,24 +122,28 @@ func wrapperOf(name string) (wrapper, bool) {
 	case "script":
 		return wrapper{takes: "-B -E -I -m -o -O -T --echo --log-in --log-io --log-out --log-timing --logging-format --output-limit", script: "-c --command", operands: 1}, true
 
-	// Again and again.
-	case "watch":
-		return wrapper{kind: scripts, takes: "-n -q -s --equexit --interval --shotsdir"}, true
-	case "xargs", "gxargs":
+	case "fakeroot", "fakechroot", "proot":
+		return wrapper{takes: "-b -f -i -l -s -w --faked --lib"}, true
+	case "unshare":
 		return wrapper{
-			takes:    "-a -d -E -I -J -L -n -P -R -s -S --arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
-			attached: "-e -i -l --eof --max-lines --replace", replace: "-I -i -J --replace", appends: true,
+			takes:    "-G -R -S -w --boottime --map-group --map-groups --map-user --map-users --monotonic --propagation --root --setgid --setgroups --setuid --wd",
+			attached: "-C -T -U -i -m -n -p -u --cgroup --ipc --kill-child --mount --mount-proc --net --pid --time --user --uts", starts: "*",
 		}, true
-	case "parallel":
+	case "nsenter":
 		return wrapper{
-			kind:    scripts,
-			takes:   "-a -d -E -I -j -L -n -N -P -s -S --arg-file --arg-sep --colsep --delay --delimiter --jobs --joblog --load --max-args --max-procs --memfree --results --retries --sshlogin --tagstring --timeout --tmpdir --workdir",
-			replace: "-I", appends: true,
+			takes:    "-G -S -t --setgid --setuid --target",
+			attached: "-C -T -U -i -m -n -p -r -u -w --cgroup --ipc --mount --net --pid --root --time --user --uts --wd --wdns", starts: "*",
 		}, true
-	case "find", "gfind":
-		return wrapper{kind: marked, marks: "-exec -execdir -ok -okdir"}, true
-	case "fd", "fdfind":
-		return wrapper{kind: marked, marks: "-x -X --exec --exec-batch", appends: true}, true
+	case "setpriv":
+		return wrapper{takes: "--ambient-caps --apparmor-profile --bounding-set --egid --euid --groups --inh-caps --pdeathsig --regid --reuid --rgid --ruid --securebits --selinux-label"}, true
+	case "prlimit":
+		return wrapper{takes: "-o -p --output --pid", never: "-p --pid"}, true
+	case "systemd-run":
+		return wrapper{
+			takes: "-E -H -M -p -t -u --description --gid --host --machine --nice --on-active --on-boot --on-calendar --property --service-type --setenv --slice --timer-property --uid --unit --working-directory",
+		}, true
+	case "runuser": // With -u a command follows, else a user and options for a shell.
+		return wrapper{takes: "-g -G -s -u -w --group --shell --supp-group --user --whitelist-environment", script: "-c --command --session-command", starts: "*"}, true
 	}
 	return wrapper{}, false
 }
