@@ -120,7 +120,7 @@ type turn struct {
 }
 
 // responseState is what the snapshot says about the latest response.
-type responseState struct{ empty, textless, calls bool }
+type responseState struct{ empty, textless, calls, cut bool }
 
 // New makes an agent and resolves its first profile.
 func New(o Options) (*Agent, error) {
@@ -380,6 +380,12 @@ func (a *Agent) append(m message.Message) {
 	a.hist.add(m)
 	if a.opts.Log == nil || !m.Saved() || m.Eject {
 		return
+	}
+	if m.Role == message.User && m.Type == sdk.TypeNormal {
+		if err := a.saveChoices(); err != nil {
+			a.cannotSave(err)
+			return
+		}
 	}
 	if err := a.opts.Log.Append(m); err != nil {
 		a.cannotSave(err)

@@ -91,9 +91,13 @@ func (a *Agent) runTools(ctx context.Context, resp *provider.Response) error {
 	for i, c := range resp.Message.ToolCalls {
 		// What handlers disabled after the request is gone from the next one.
 		calls[i] = a.lookup(c, a.turn.offered)
-		if raw, bad := resp.Malformed[c.ID]; bad {
+		raw, bad := resp.Malformed[c.ID]
+		if bad {
 			a.stats.parseRetries++
 			calls[i].malfunct = malformedText(raw)
+		}
+		if resp.Cut() && i == len(calls)-1 && calls[i].cut(bad) {
+			calls[i].malfunct = cutText
 		}
 	}
 	a.turn.results = waitingResults{open: len(calls)}
@@ -124,6 +128,16 @@ func malformedText(raw string) string {
 		raw = cutUTF8(raw, 200) + "…"
 	}
 	return fmt.Sprintf("the arguments are not a valid JSON object: %s\nSend the call again with valid JSON.", raw)
+}
+
+// cutText is what a model reads whose call did not fit into its answer.
+const cutText = "the call was cut at the output limit of your answer: its arguments are incomplete and nothing was done. " +
+	"Do not send the same call again. Do the work in smaller pieces, for example write a long file in several calls."
+
+// cut reports whether the last call of an answer that reached the output limit is
+// incomplete: its arguments are malformed, or none had come of those that it needs.
+func (c *call) cut(malformed bool) bool {
+	return malformed || c.malfunct == "" && len(c.Arguments) == 0 && len(c.tool.Schema.Check(c.Arguments)) > 0
 }
 
 // lookup finds the tool of a call among those that are offered.

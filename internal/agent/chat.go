@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,9 @@ func (a *Agent) chat(ctx context.Context, extra []string) (resp *provider.Respon
 	a.spend(resp.Usage)
 	a.tokens.learn(raw, resp.Usage)
 	a.hist.prune()
+	if !slices.Contains(stops, resp.Stop) {
+		a.opts.Logger.Warn("unknown stop reason", "model", req.Model, "reason", resp.Stop)
+	}
 	if resp.Message.Content != "" {
 		a.emit(Event{Kind: Answered, Text: resp.Message.Content})
 	}
@@ -81,7 +85,7 @@ func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request,
 	a.weigh(ctx)
 	a.turn.offered = a.available()
 	for _, t := range a.turn.offered {
-		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: describe(&t), Parameters: t.Schema.Raw()})
+		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: describe(&t), Parameters: t.Schema.Sent()})
 	}
 	if !a.opts.Pipeline.Has(lifecycle.TransformMessages) {
 		return req, nil
@@ -132,6 +136,7 @@ func (a *Agent) chatWithRecovery(ctx context.Context, extra []string) (*provider
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		err = a.explainFull(err)
 		if !began && a.failover(ctx, err) {
 			continue
 		}

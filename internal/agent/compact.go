@@ -42,18 +42,20 @@ func (a *Agent) Compact(ctx context.Context) error {
 }
 
 // summaryTag is how a summary begins.
-const summaryTag = "<summary>"
+const summaryTag = "<summary>\nThe conversation so far, summarised because it became too long:\n\n"
 
 // isSummary reports whether a message is what a compaction left of others.
-func isSummary(m *message.Message) bool { return strings.HasPrefix(m.Content, summaryTag) }
+func isSummary(m *message.Message) bool {
+	return m.Role == message.User && strings.HasPrefix(m.Content, summaryTag)
+}
 
 // gains reports whether a summary of the messages before cut makes the conversation
 // shorter: of several new messages, or of one that is longer than a summary is.
 func (a *Agent) gains(cut int) bool {
 	const summary = 500 // Tokens.
-	sent, raw := 0, 0
+	sent, raw, open := 0, 0, a.unanswered()
 	for i := range a.hist.msgs[:cut] {
-		if m := &a.hist.msgs[i]; m.Sent() && !isSummary(m) {
+		if m := &a.hist.msgs[i]; m.Sent() && !isSummary(m) && i != open {
 			sent++
 			raw += m.Tokens
 		}
@@ -95,9 +97,11 @@ func (a *Agent) compactIfFull(ctx context.Context) error {
 // that a summary of them makes room. Where the prompt itself fills a small window,
 // summarising again and again would not help.
 func (a *Agent) worthwhile(cut int, tokens sdk.TokenState) bool {
-	raw := 0
+	raw, open := 0, a.unanswered()
 	for i := range a.hist.msgs[:cut] {
-		raw += a.hist.msgs[i].Tokens
+		if i != open {
+			raw += a.hist.msgs[i].Tokens
+		}
 	}
 	limit := tokens.Max
 	if n := a.profile.Settings.Compaction.MaxTokens; n > 0 {
@@ -140,6 +144,21 @@ func (a *Agent) recoverSpace(ctx context.Context, r *recovery) bool {
 	return false
 }
 
+// explainFull completes the error of a request that was too long although nothing is
+// left to compact; others are returned as they are.
+func (a *Agent) explainFull(err error) error {
+	open := a.unanswered()
+	if provider.ClassOf(err) != provider.ContextExhausted || open < 0 || a.boundary(0) > 0 {
+		return err
+	}
+	window := "the model's window"
+	if n := a.info.ContextLength; n > 0 {
+		window = fmt.Sprintf("the window of %d tokens", n)
+	}
+	return fmt.Errorf("%w; nothing is left to compact: the input (about %d tokens), the system prompt and the tools are too long for %s",
+		err, a.tokens.real(a.hist.msgs[open].Tokens), window)
+}
+
 // beforeCompaction asks the handlers whether they want none. What they say is for
 // the caller to put after the compaction, which it would not survive.
 func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (said []lifecycle.Said, skip bool) {
@@ -155,7 +174,8 @@ func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (sa
 	return out.Said, out.Skip
 }
 
-// compact replaces all but the last keep messages by a summary.
+// compact replaces all but the last keep messages, and what the person asked for in the
+// turn that runs, by a summary.
 func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 	cut := a.boundary(keep)
 	if cut == 0 {
@@ -175,16 +195,32 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 			a.say(out.Said)
 		}
 	}()
-	summary, err = a.summarise(ctx, a.hist.msgs[:cut])
+	old := a.hist.msgs[:cut]
+	open := a.unanswered()
+	stays := open >= 0 && open < cut
+	if stays { // The summary is about what was done for it: its beginning will do.
+		const enough = 2000
+		old = slices.Clone(old)
+		if m := &old[open]; len(m.Content) > enough {
+			m.Content = cutUTF8(m.Content, enough) + " […]"
+		}
+	}
+	summary, err = a.summarise(ctx, old)
 	if err != nil {
 		return err
 	}
-	text := summaryTag + "\nThe conversation so far, summarised because it became too long:\n\n" + summary + "\n</summary>"
+	text := summaryTag + summary + "\n</summary>"
 	if todos := a.opts.Todo.String(); todos != "" {
 		text += "\n\nTodos:\n" + todos
 	}
+	if stays {
+		text += "\n\nThe next message is what the person asked for last. What the summary says about it has been done already: continue from there."
+	}
 	msgs := []message.Message{userText(text, sdk.TypeNormal)}
 	msgs[0].CreatedAt = time.Now()
+	if stays {
+		msgs = append(msgs, a.hist.msgs[open])
+	}
 	unseen := a.unseen()
 	for i, m := range a.hist.msgs[cut:] {
 		if a.outlives(cut+i, unseen) {
@@ -216,9 +252,27 @@ func (a *Agent) outlives(i, unseen int) bool {
 	return m.Type == sdk.TypeNormal || i >= unseen && m.Sent()
 }
 
+// unanswered is the index of what the person asked for and has no answer yet, because the
+// turn still runs or was broken off; -1 if there is nothing. It is never summarised.
+func (a *Agent) unanswered() int {
+	running := a.turn.iteration > 0
+	for i, m := range slices.Backward(a.hist.msgs) {
+		switch {
+		case m.Type != sdk.TypeNormal:
+		case isSummary(&m), !running && m.Role == message.Assistant && len(m.ToolCalls) == 0:
+			return -1
+		case m.Role == message.User:
+			return i
+		default:
+			running = true
+		}
+	}
+	return -1
+}
+
 // boundary is the index of the first message that stays when keep messages are
-// kept; 0 if there is nothing before it worth a summary. A result is never
-// separated from its call.
+// kept, besides what the person asked for; 0 if there is nothing before it worth a
+// summary. A result is never separated from its call.
 func (a *Agent) boundary(keep int) int {
 	cut, unseen := len(a.hist.msgs), a.unseen()
 	for kept := 0; kept < keep && cut > 0; {
@@ -229,12 +283,13 @@ func (a *Agent) boundary(keep int) int {
 	for cut < len(a.hist.msgs) && cut > 0 && a.hist.msgs[cut].Role == message.Tool {
 		cut--
 	}
-	if !slices.ContainsFunc(a.hist.msgs[:cut], func(m message.Message) bool {
-		return m.Sent() && !isSummary(&m)
-	}) {
-		return 0
+	open := a.unanswered()
+	for i := range a.hist.msgs[:cut] {
+		if m := &a.hist.msgs[i]; m.Sent() && !isSummary(m) && i != open {
+			return cut
+		}
 	}
-	return cut
+	return 0
 }
 
 // summarise has a model write the summary of msgs. If the provider says that the

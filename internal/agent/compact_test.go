@@ -307,3 +307,51 @@ func TestCompactFails(t *testing.T) {
 		t.Errorf("%d compactions", got)
 	}
 }
+
+// HO-26: whatever number of messages is kept, what the person asked for stays word for
+// word while the turn runs, and after it was broken off.
+func TestCompactKeepsTheRequest(t *testing.T) {
+	request := "fix it " + strings.Repeat("please ", 1000) + "now"
+	for keep := range 9 {
+		r := newRig(t, `
+turns:
+  - {when: Summarise this conversation, text: We talked.}
+  - text: hi
+  - {calls: [{name: Ls, arguments: {}}, {name: Quote, arguments: {}}]}
+  - {calls: [{name: Ls, arguments: {}}]}
+  - error: {class: context_exhausted, message: too long}
+  - error: {status: 401, message: go away}
+`, setup{profile: func(p *agent.Profile) {
+			p.Settings.Compaction = agent.Compaction{KeepLast: keep}
+			p.Tools = append(p.Tools, answers("Quote", "<summary>\nquoted\n</summary>"))
+		}})
+		r.send("hello")
+		r.fails(request, "go away")
+		check := func(when string) {
+			t.Helper()
+			msgs := r.Messages()
+			if n := len(msgs); n < 2 || !strings.HasPrefix(msgs[0].Content, "<summary>") || len(contract(msgs)) > 0 || strings.Count(show(msgs), request) != 1 {
+				t.Errorf("keep %d, %s: %v\n%s", keep, when, contract(msgs), show(msgs))
+			}
+		}
+		check("in the turn")
+		for i := range r.model.reqs {
+			if r.model.holds(i+1, "Summarise this") && r.model.holds(i+1, request) {
+				t.Errorf("keep %d: all of the request is to be summarised", keep)
+			}
+		}
+		for r.Compact(t.Context()) == nil {
+			check("afterwards")
+		}
+	}
+}
+
+// What the person asked for is all there is: nothing can be compacted.
+func TestCompactOnlyTheRequest(t *testing.T) {
+	r := newRig(t, "turns: [{error: {class: context_exhausted, message: too long}}]\n", setup{profile: small(0, 80, 1)})
+	r.fails("hello "+strings.Repeat("x", 9000), "nothing is left to compact: the input (about 2")
+	if err := r.Compact(t.Context()); !errors.Is(err, agent.ErrNothingToCompact) {
+		t.Error(err)
+	}
+	r.model.count(1)
+}

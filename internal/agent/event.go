@@ -24,7 +24,7 @@ const (
 	Noticed      EventKind = "notice"       // Text, Source: something for the person only.
 	Compacted    EventKind = "compaction"   // Text: a line about what was done.
 	Switched     EventKind = "agent_switch" // Text: new agent. Source: reason.
-	TurnEnded    EventKind = "turn_end"     // Usage of the turn, Duration.
+	TurnEnded    EventKind = "turn_end"     // Usage of the turn, Duration, Failed, Cut.
 )
 
 // Event is something that happened, for faces to show. Events of one agent come
@@ -38,6 +38,7 @@ type Event struct {
 	Args     map[string]any  `json:"args,omitempty"`
 	Source   string          `json:"source,omitempty"`
 	Failed   bool            `json:"failed,omitempty"`
+	Cut      bool            `json:"cut,omitempty"` // The last answer ended at the output limit.
 	Duration time.Duration   `json:"duration,omitempty"`
 	Usage    *provider.Usage `json:"usage,omitempty"`
 }

@@ -50,7 +50,7 @@ func (a *Agent) Send(ctx context.Context, in Input) (answer string, err error) {
 		a.turn.iteration, a.turn.disabled = 0, nil
 		a.mu.Unlock()
 		err = errors.Join(err, a.settle())
-		a.emit(Event{Kind: TurnEnded, Duration: time.Since(start), Failed: err != nil,
+		a.emit(Event{Kind: TurnEnded, Duration: time.Since(start), Failed: err != nil, Cut: a.turn.response.cut,
 			Usage: &provider.Usage{Input: a.stats.in - before.Input, Output: a.stats.out - before.Output}})
 	}()
 
@@ -61,8 +61,8 @@ func (a *Agent) Send(ctx context.Context, in Input) (answer string, err error) {
 	a.mu.Lock()
 	a.stats.turns++ // Only now: what a handler refused is no turn of the model.
 	a.mu.Unlock()
-	a.append(message.Message{Message: sdk.Message{Role: message.User, Content: text}, Images: in.Images})
 	a.autoTitle(text)
+	a.append(message.Message{Message: sdk.Message{Role: message.User, Content: text}, Images: in.Images})
 	answer, err = a.run(ctx)
 	if err == nil {
 		a.modelTitle(ctx, text, answer)
@@ -159,10 +159,10 @@ func (a *Agent) run(ctx context.Context) (answer string, err error) {
 		if err != nil {
 			return answer, err
 		}
-		if len(resp.Malformed) == 0 {
+		if len(resp.Malformed) == 0 && resp.Broken == "" {
 			malformed = 0
 		} else if malformed++; malformed > maxParseRetries {
-			return answer, fmt.Errorf("%s sent tool calls that are not valid JSON %d times in a row", a.profile.Model.Name, malformed)
+			return answer, a.hopeless(resp, malformed)
 		}
 		if len(resp.Message.ToolCalls) > 0 {
 			if err := a.runTools(ctx, resp); err != nil {
@@ -172,12 +172,16 @@ func (a *Agent) run(ctx context.Context) (answer string, err error) {
 			if a.turn.finished {
 				return answer, nil
 			}
+			a.mendCall(resp)
 			continue
 		}
 		a.say(said)
-		if len(said) == 0 && !a.goOn() {
-			if answer == "" {
-				a.Notice("model", a.profile.Model.Name+" gave an empty answer: neither text nor tool calls")
+		if resp.Cut() && answer != "" {
+			a.Notice("model", fmt.Sprintf("the answer of %s was cut at %s", a.profile.Model.Name, a.limit(resp)))
+		}
+		if !a.mendCall(resp) && len(said) == 0 && !a.goOn() {
+			if strings.TrimSpace(answer) == "" {
+				a.Notice("model", a.profile.Model.Name+" gave an empty answer: "+a.whyEmpty(resp))
 			}
 			return answer, nil
 		}
@@ -249,7 +253,7 @@ func (a *Agent) takeResponse(ctx context.Context, resp *provider.Response) ([]li
 	m := resp.Message
 	a.mu.Lock()
 	a.turn.response = responseState{
-		empty: m.Content == "" && len(m.ToolCalls) == 0, textless: m.Content == "", calls: len(m.ToolCalls) > 0,
+		empty: m.Content == "" && len(m.ToolCalls) == 0, textless: m.Content == "", calls: len(m.ToolCalls) > 0, cut: resp.Cut(),
 	}
 	a.mu.Unlock()
 	var said []lifecycle.Said

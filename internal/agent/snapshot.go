@@ -1,14 +1,18 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -175,6 +179,25 @@ func (a *Agent) saveMeta() error {
 	if a.opts.Log == nil {
 		return nil
 	}
+	return a.opts.Log.SetMeta(a.meta())
+}
+
+// saveChoices is saveMeta if anything but the counts has changed: what was chosen before a
+// turn must not be lost if the program dies in it.
+func (a *Agent) saveChoices() error {
+	m, old := a.meta(), a.opts.Log.Meta()
+	same := m
+	same.Created, same.Stats = old.Created, old.Stats
+	if x, err := json.Marshal(same); err == nil {
+		if y, err := json.Marshal(old); err == nil && bytes.Equal(x, y) {
+			return nil
+		}
+	}
+	return a.opts.Log.SetMeta(m)
+}
+
+// meta is what a resumed session needs to know besides its messages.
+func (a *Agent) meta() session.Meta {
 	summary, items := a.opts.Todo.Snapshot()
 	a.mu.Lock()
 	stats, loaded := a.stats.snapshot(), slices.Clone(a.loaded)
@@ -188,7 +211,7 @@ func (a *Agent) saveMeta() error {
 	if a.opts.Meta != nil {
 		a.opts.Meta(&m)
 	}
-	return a.opts.Log.SetMeta(m)
+	return m
 }
 
 // Resume continues a saved session: it takes over the log, the conversation and
@@ -211,6 +234,9 @@ func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.Stat
 	a.stats.restore(m.Stats)
 	a.loaded = m.LoadedTools
 	a.mu.Unlock()
+	if state.Open {
+		a.answerLost()
+	}
 	if m.Agent == "" {
 		return nil
 	}
@@ -218,6 +244,35 @@ func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.Stat
 		a.Notice("resume", fmt.Sprintf("%v; agent %s goes on", err, a.profile.Agent))
 	}
 	return nil
+}
+
+// lostCall is what the model is told about a call in whose middle the program died.
+const lostCall = "aura ended in the middle of this call: it may have been carried out, in part or in full, and its result is not known. Find out what it did before you repeat it."
+
+// answerLost answers the calls at the end of the history that a death of the program left
+// without an answer: what they did is of concern to the model.
+func (a *Agent) answerLost() {
+	for i, m := range slices.Backward(a.hist.msgs) {
+		if len(m.ToolCalls) == 0 {
+			continue
+		}
+		answers, _ := answersOf(&m, a.hist.msgs[i+1:])
+		var names []string
+		for _, c := range m.ToolCalls {
+			if slices.ContainsFunc(answers, func(x message.Message) bool { return x.ToolCallID == c.ID }) {
+				continue
+			}
+			names = append(names, c.Name)
+			a.append(message.Message{
+				Message: sdk.Message{Role: message.Tool, Content: lostCall, ToolName: c.Name, ToolCallID: c.ID},
+				Failed:  true,
+			})
+		}
+		if len(names) > 0 {
+			a.Notice("resume", "aura ended in the middle of "+strings.Join(names, ", ")+"; what came of it is not known, and the model is told so")
+		}
+		return
+	}
 }
 
 // Begin leaves the current session and starts a new one in log.

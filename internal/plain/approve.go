@@ -106,18 +106,26 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	}
 }
 
-// pattern lets the person edit a pattern and choose for how long it holds.
+// pattern lets the person edit a pattern, if that is possible, and choose for how long it
+// holds.
 func (a *Asker) pattern(ctx context.Context, q agent.Approval, proposal string) (answer agent.Decision, back bool, err error) {
 	pattern := proposal
-	if a.opts.Editor.Interactive() {
+	switch {
+	case !a.opts.Editor.Interactive():
+	case !Editable(proposal):
+		fmt.Fprintf(a.opts.Out, "allow always: %s\n", oneLine(proposal))
+	default:
 		if pattern, err = a.opts.Editor.read(ctx, "allow always: ", proposal, false); errors.Is(err, ErrInterrupt) {
 			return agent.Decision{}, true, nil
 		} else if err != nil {
 			return agent.Decision{}, false, err
 		}
 	}
-	if pattern = strings.TrimSpace(pattern); pattern == "" {
+	if strings.TrimSpace(pattern) == "" {
 		return agent.Decision{}, true, nil
+	}
+	if Editable(proposal) {
+		pattern = strings.TrimSpace(pattern)
 	}
 	prompt, keys, remember := "", "", map[rune]agent.Remember{}
 	for _, c := range Scopes(q) {

@@ -356,6 +356,28 @@ func TestApprove(t *testing.T) {
 	}
 }
 
+// HO-35: a pattern of several lines is not edited in one: it is kept as it is.
+func TestApproveLines(t *testing.T) {
+	const pattern = "Bash:=rm -rf tmp\nls\t/"
+	for _, keys := range [][]string{{"p", "s"}, {"p", "b", "p", "s"}} {
+		x := newTerminal(t)
+		a := asker(x, AskerOptions{Suggest: func(string, map[string]any) string { return pattern }})
+		got := approve(t.Context(), a, agent.Approval{Tool: "Bash", Args: map[string]any{"command": "rm -rf tmp\nls\t/"}})
+		for i, key := range keys {
+			if i%2 == 0 {
+				x.expect("[n] no (reason) ")
+			} else {
+				x.expect("allow always: Bash:=rm -rf tmp⏎ ls /")
+				x.expect("[b] back ")
+			}
+			x.press(key)
+		}
+		if g := <-got; g != (agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: pattern}) {
+			t.Errorf("%q: %+v", keys, g)
+		}
+	}
+}
+
 func TestApproveCancelled(t *testing.T) {
 	x := newTerminal(t)
 	a := asker(x, AskerOptions{})

@@ -30,6 +30,7 @@ type TurnReport struct {
 	Answer     string         `json:"answer"`
 	Usage      provider.Usage `json:"usage"`
 	Failed     bool           `json:"failed"`
+	Cut        bool           `json:"cut,omitempty"` // The answer ended at the output limit.
 	DurationMS int64          `json:"duration_ms"`
 }
 
@@ -94,7 +95,7 @@ func (c *collector) observe(e agent.Event) {
 	case agent.Answered:
 		turn.Answer = e.Text
 	case agent.TurnEnded:
-		turn.Failed, turn.DurationMS = e.Failed, e.Duration.Milliseconds()
+		turn.Failed, turn.Cut, turn.DurationMS = e.Failed, e.Cut, e.Duration.Milliseconds()
 		if e.Usage != nil {
 			turn.Usage = *e.Usage
 			c.report.Usage.Input += e.Usage.Input

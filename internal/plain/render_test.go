@@ -220,7 +220,7 @@ func TestPause(t *testing.T) {
 		t.Errorf("while paused: %q", got)
 	}
 	resume()
-	if got, want := screen.String(), "• Bash ls\nquestion\n! later\n• Bash ls (1.0s)\n"; got != want {
+	if got, want := screen.String(), "• Bash ls\nquestion\n! later\n  Bash ls (1.0s)\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

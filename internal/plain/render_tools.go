@@ -13,11 +13,19 @@ func callKey(e agent.Event) string { return e.Agent + "\x00" + e.CallID }
 
 // head is the line that shows a call.
 func (p *Printer) head(name, label string) string {
+	return p.label(name) + p.style.cyan("•") + " " + p.titled(label)
+}
+
+// again is the line that names a call whose head stands further up, so that each call
+// has one head.
+func (p *Printer) again(name, label string) string { return p.label(name) + "  " + p.titled(label) }
+
+func (p *Printer) titled(label string) string {
 	tool, about, _ := strings.Cut(label, " ")
 	if about != "" {
 		about = " " + about
 	}
-	return p.label(name) + p.style.cyan("•") + " " + p.style.bold(tool) + about
+	return p.style.bold(tool) + about
 }
 
 // toolStarted shows a call and leaves the line open: where nothing else happens
@@ -61,7 +69,7 @@ func (p *Printer) liveLine(name, key string, c *shownCall, text string) {
 	c.shown++
 	if p.live != key { // Something else was shown in between.
 		p.endLines()
-		p.err.raw(p.head(name, c.label) + "\n")
+		p.err.raw(p.again(name, c.label) + "\n")
 	} else if p.err.open {
 		p.err.raw("\n")
 	}
@@ -96,15 +104,12 @@ func (p *Printer) toolFinished(e agent.Event) {
 		p.err.raw(end + "\n")
 	case p.live == key && c != nil: // Below its live output.
 		p.err.raw(p.label(e.Agent) + "  " + strings.TrimSpace(end) + "\n")
-	default:
-		label := ""
-		if c != nil {
-			label = c.label
-		} else {
-			label = fit(describe(e.Tool, e.Args), labelCells)
-		}
+	case c != nil:
 		p.endLines()
-		p.err.raw(p.head(e.Agent, label) + end + "\n")
+		p.err.raw(p.again(e.Agent, c.label) + end + "\n")
+	default:
+		p.endLines()
+		p.err.raw(p.head(e.Agent, fit(describe(e.Tool, e.Args), labelCells)) + end + "\n")
 	}
 	p.header, p.live = "", ""
 	switch {

@@ -27,6 +27,10 @@ func Visible(s string) string { return visible(s) }
 // OneLine is Visible for a label: line breaks become a sign.
 func OneLine(s string) string { return oneLine(s) }
 
+// Editable reports whether a pattern can be edited in one line: what is not shown as it is,
+// such as the end of a line, would be lost, and another call be allowed than was seen.
+func Editable(pattern string) bool { return oneLine(pattern) == pattern }
+
 // Describe is a tool call in one line: the tool and what it is about.
 func Describe(tool string, args map[string]any) string { return describe(tool, args) }
 

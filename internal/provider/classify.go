@@ -60,13 +60,21 @@ var phrases = []phrase{
 		"rate_limit", "rate limit", "resource_exhausted", "too many requests", "too_many_requests", "ratelimit",
 	}},
 	{Server, []string{
-		"overloaded", "server_error", "internal error", "internal_error", "api_error", "service unavailable", "service_unavailable",
+		"overloaded", "server_error", "timeout_error", "internal error", "internal_error", "api_error", "service unavailable", "service_unavailable",
 		"internalservererror", "internal server error", "bad gateway", "upstream error",
 	}},
 }
 
 // vague phrases say nothing when the status is a clear one.
 var vague = []Class{Auth, ModelUnavailable, RateLimit, Server}
+
+// BrokenOff is the error of an answer that the server itself gave up, for the reason
+// that it named.
+func (t *Transport) BrokenOff(format string, args ...any) *Error {
+	e := t.Fail(Server, 0, format, args...)
+	e.said = true
+	return e
+}
 
 // Classify maps an error answer to an *Error: class, the server's own message and,
 // where the body has it, how long to wait. Status 0 stands for an error that came
@@ -76,7 +84,7 @@ func (t *Transport) Classify(status int, body []byte) *Error {
 	if status == 0 || status/100 == 2 {
 		status = f.status
 	}
-	e := &Error{Class: classOf(status, f), Provider: t.name, Status: status, Message: t.clean(f.message), RetryAfter: f.wait}
+	e := &Error{Class: classOf(status, f), Provider: t.name, Status: status, Message: t.clean(f.message), RetryAfter: f.wait, said: true}
 	if e.Message == "" {
 		e.Message = strings.ToLower(http.StatusText(status))
 	}

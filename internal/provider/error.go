@@ -33,6 +33,8 @@ type Error struct {
 	Message    string        // The server's own words, or what went wrong.
 	RetryAfter time.Duration // What the server asked for; 0 if it did not.
 	Err        error         // Cause, may be nil.
+
+	said bool // The server itself reported it, rather than sending what is no answer.
 }
 
 // headlines say to a person what a class means.

@@ -76,9 +76,17 @@ type Response struct {
 	// call ID. Such a call is in Message with empty arguments.
 	Malformed map[string]string
 
+	// Broken is why the server kept back a tool call that the model wrote so badly
+	// that it could not be read; empty if there was none.
+	Broken string
+
 	Usage Usage
 	Stop  string // "stop", "tool_calls", "length" or the server's own word.
 }
+
+// Cut reports whether the answer ended at the output limit, before the model was
+// finished.
+func (r *Response) Cut() bool { return r.Stop == "length" }
 
 // Usage is what the server says a call cost, in tokens.
 type Usage struct {

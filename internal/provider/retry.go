@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Retry says how often and how patiently a request is repeated before its first
-// byte has arrived.
+// Retry says how often and how patiently a request is repeated before the first piece
+// of its answer has arrived.
 type Retry struct {
 	MaxAttempts *int          `yaml:"max_attempts"` // Retries after the first request; nil = 2, 0 switches off.
 	BaseDelay   time.Duration `yaml:"base_delay"`   // Before the first retry, doubled for each further one; 0 = 1s.
@@ -81,13 +81,17 @@ func tellRetry(ctx context.Context, e *Error, wait time.Duration) {
 	}
 }
 
-// again reports whether a connection failure may go away by itself.
-func again(e *Error) bool {
+// passing reports whether a failure without a status, of a connection or inside a
+// stream, may go away by itself. An answer that cannot be read does not.
+func (e *Error) passing() bool {
+	if e.said {
+		return e.Class.Retryable()
+	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](e.Err); ok {
 		return false
 	}
 	// Having waited a whole idle timeout in vain is patience enough.
-	return !errors.Is(e.Err, errIdle)
+	return e.Class == Network && !errors.Is(e.Err, errIdle)
 }
 
 // sleep waits for d or until ctx ends.

@@ -51,6 +51,8 @@ type Stream struct {
 	format Format
 
 	splitter
+	begun bool // A piece of the answer has come.
+
 	err  error // What every further call of Next returns.
 	late error // Read error that came together with the last bytes.
 }
@@ -71,6 +73,10 @@ func (s *Stream) Next() (Event, error) {
 	}
 	return ev, nil
 }
+
+// Begun notes that a piece of the answer has come: from now on the request is not sent
+// again. Text and thinking, which go through on, need no such call.
+func (s *Stream) Begun() { s.begun = true }
 
 // Close ends the stream. It may be called more than once and never blocks.
 func (s *Stream) Close() error {

@@ -95,11 +95,46 @@ func (t *Transport) CloseIdle() { t.client.CloseIdleConnections() }
 // failures are retried as Options.Retry says. Failures are *Error, except a
 // cancelled ctx, which is ctx.Err(). The caller closes the stream.
 func (t *Transport) Stream(ctx context.Context, path string, header http.Header, body []byte, format Format) (*Stream, error) {
+	return t.do(ctx, post(path, header, body, format))
+}
+
+// post is a request for a stream.
+func post(path string, header http.Header, body []byte, format Format) call {
 	accept := "text/event-stream"
 	if format == JSONLines {
 		accept = "application/x-ndjson"
 	}
-	return t.do(ctx, call{http.MethodPost, path, header, body, accept, format})
+	return call{http.MethodPost, path, header, body, accept, format}
+}
+
+// Chat posts body to URL+path and has read make a response of the event stream. As long
+// as nothing of the answer has come, an error inside the stream and a stream that is cut
+// are retried like the same failure before the first byte. Read gives the pieces of
+// the answer to its on, and calls Begun for others.
+func (t *Transport) Chat(ctx context.Context, path string, header http.Header, body []byte, format Format,
+	on func(Delta), read func(s *Stream, on func(Delta)) (*Response, error),
+) (resp *Response, err error) {
+	c := post(path, header, body, format)
+	err = t.persist(ctx, c, func() (bool, error) {
+		s, e, again := t.attempt(ctx, c)
+		if e != nil {
+			return again, e
+		}
+		defer s.Close()
+		var err error
+		resp, err = read(s, func(d Delta) {
+			s.Begun()
+			if on != nil {
+				on(d)
+			}
+		})
+		e, ok := errors.AsType[*Error](err)
+		return ok && !s.begun && e.passing(), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
 }
 
 // GetJSON fetches URL+path and decodes the answer into out. Retries and errors are
@@ -156,27 +191,45 @@ func (c call) place() string {
 }
 
 // do sends c until an answer begins or retrying is pointless.
-func (t *Transport) do(ctx context.Context, c call) (*Stream, error) {
+func (t *Transport) do(ctx context.Context, c call) (s *Stream, err error) {
+	err = t.persist(ctx, c, func() (bool, error) {
+		var e *Error
+		var again bool
+		if s, e, again = t.attempt(ctx, c); e != nil {
+			return again, e
+		}
+		return false, nil
+	})
+	return s, err
+}
+
+// persist calls try, which sends c once, until it succeeds or retrying is pointless.
+// The flag of try says whether sending c again makes sense.
+func (t *Transport) persist(ctx context.Context, c call, try func() (again bool, err error)) error {
 	if t.baseErr != nil {
-		return nil, t.Fail("", 0, "%v", t.baseErr)
+		return t.Fail("", 0, "%v", t.baseErr)
 	}
 	for attempt := 0; ; attempt++ {
-		s, e, again := t.attempt(ctx, c)
-		if e == nil {
-			return s, nil
+		again, err := try()
+		if err == nil {
+			return nil
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			return err
 		}
 		wait, ok := t.retry.wait(attempt, e)
 		if !again || !ok || isOnce(ctx) {
 			t.log.Debug("request failed", "provider", t.name, "request", c.place(), "class", e.Class, "status", e.Status, "message", e.Message)
-			return nil, e
+			return e
 		}
 		t.log.Debug("request failed, will retry", "provider", t.name, "request", c.place(), "class", e.Class, "status", e.Status, "wait", wait)
 		tellRetry(ctx, e, wait)
 		if err := sleep(ctx, wait); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
@@ -197,7 +250,7 @@ func (t *Transport) attempt(ctx context.Context, c call) (*Stream, *Error, bool)
 	if err != nil {
 		e := s.broken(err)
 		s.cancel(nil)
-		return nil, e, again(e)
+		return nil, e, e.passing()
 	}
 	s.body, s.status = resp.Body, resp.StatusCode
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -207,7 +260,7 @@ func (t *Transport) attempt(ctx context.Context, c call) (*Stream, *Error, bool)
 	}
 	if e := s.begin(resp.Header.Get("Content-Type")); e != nil {
 		s.abort()
-		return nil, e, e.Class == Network && again(e)
+		return nil, e, e.passing()
 	}
 	return s, nil, false
 }

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -107,7 +108,7 @@ func TestFaults(t *testing.T) {
 		{"html without type", providertest.Step{Body: "\n " + html}, Server, "HTML page"},
 		{"empty", providertest.Step{}, Server, "empty answer"},
 		{"blank", providertest.Step{Body: " \n\n"}, Server, "empty answer"},
-		{"error as JSON with 200", providertest.Step{Body: `{"error":{"message":"too fast","code":429}}`}, RateLimit, "too fast"},
+		{"error as JSON with 200", providertest.Step{Body: `{"error":{"message":"who are you","code":401}}`}, Auth, "who are you"},
 		{"redirect", providertest.Step{Status: 302, Header: map[string]string{"Location": "https://example.com/v1"}}, "", "redirects to https://example.com"},
 	}
 	for _, tt := range tests {
@@ -376,5 +377,79 @@ func TestBackoff(t *testing.T) {
 	}
 	if _, ok := (Retry{}).wait(2, &Error{}); ok {
 		t.Error("default: more than two retries")
+	}
+}
+
+// HO-27: what fails inside a stream is retried like the same failure before it, until
+// something of the answer has come.
+func TestChatRetries(t *testing.T) {
+	const (
+		busy = `{"error":{"type":"overloaded_error","message":"busy"}}`
+		rate = `{"error":{"type":"rate_limit_error","message":"slow down"}}`
+		auth = `{"error":{"type":"authentication_error","message":"who?"}}`
+	)
+	tests := []struct {
+		name     string
+		first    providertest.Step
+		requests int
+	}{
+		{"overloaded", providertest.Step{Body: providertest.SSE(`{}`, busy)}, 2},
+		{"rate limited", providertest.Step{Body: providertest.SSE(`{}`, rate)}, 2},
+		{"overloaded in place of a stream", providertest.Step{Body: busy}, 2},
+		{"cut before the answer", providertest.Step{Body: providertest.SSE(`{}`), Cut: true}, 2},
+		{"another mistake", providertest.Step{Body: providertest.SSE(`{}`, auth)}, 1},
+		{"not JSON", providertest.Step{Body: providertest.SSE(`{}`, `{"x`)}, 1},
+		{"after text", providertest.Step{Body: providertest.SSE(`{"text":"a"}`, busy)}, 1},
+		{"after a call", providertest.Step{Body: providertest.SSE(`{"call":true}`, busy)}, 1},
+		{"cut in the answer", providertest.Step{Body: providertest.SSE(`{"text":"a"}`), Cut: true}, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := providertest.Serve(t, tt.first, providertest.Step{Body: providertest.SSE(`{"text":"b"}`)})
+			tr := transport(t, srv.URL)
+			said := ""
+			resp, err := tr.Chat(t.Context(), "/x", nil, []byte(`{}`), SSE, func(d Delta) { said += d.Text }, readPlain(tr))
+			if n := len(srv.Requests()); n != tt.requests {
+				t.Errorf("%d requests, want %d", n, tt.requests)
+			}
+			if tt.requests == 1 {
+				if _, ok := errors.AsType[*Error](err); !ok || resp != nil {
+					t.Errorf("got %v, %v", resp, err)
+				}
+			} else if err != nil || said != "b" {
+				t.Errorf("got %q, %v", said, err)
+			}
+		})
+	}
+}
+
+// readPlain reads a stream of pieces of text, calls and errors.
+func readPlain(tr *Transport) func(*Stream, func(Delta)) (*Response, error) {
+	return func(s *Stream, on func(Delta)) (*Response, error) {
+		for {
+			ev, err := s.Next()
+			if err == io.EOF {
+				return &Response{}, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			var piece struct {
+				Text  string
+				Call  bool
+				Error any
+			}
+			if err := json.Unmarshal(ev.Data, &piece); err != nil {
+				return nil, tr.Fail(Server, 0, "not JSON: %v", err)
+			}
+			switch {
+			case piece.Error != nil:
+				return nil, tr.Classify(0, ev.Data)
+			case piece.Call:
+				s.Begun()
+			case piece.Text != "":
+				on(Delta{Text: piece.Text})
+			}
+		}
 	}
 }

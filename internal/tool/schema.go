@@ -21,7 +21,7 @@ const emptySchema = `{"type":"object","properties":{}}`
 const maxSchema = 1 << 20
 
 // Schema is the JSON Schema of a tool's arguments. The text is what models get,
-// byte for byte; it is compiled for checking on first use. A nil Schema is one of
+// see Sent; it is compiled for checking on first use. A nil Schema is one of
 // a tool that takes no arguments. A Schema may be used by several goroutines.
 //
 // Parameters that the schema does not list are refused, unless it says otherwise
@@ -33,6 +33,9 @@ type Schema struct {
 
 	once sync.Once
 	root *node
+
+	fixed sync.Once
+	sent  json.RawMessage
 }
 
 // Option changes how a schema is read.

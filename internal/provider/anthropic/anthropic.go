@@ -4,6 +4,7 @@ package anthropic
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +20,9 @@ const (
 
 	// oauth is the beta that lets a token of a subscription in.
 	oauth = "oauth-2025-04-20"
+
+	// interleaved is the beta that lets models think between tool calls.
+	interleaved = "interleaved-thinking-2025-05-14"
 
 	// format marks the thoughts that this wire format made.
 	format = "anthropic"
@@ -51,18 +55,41 @@ func New(o provider.Options) *Client {
 	return &Client{transport: provider.NewTransport(o), header: h}
 }
 
-// Chat implements provider.Client.
+// Chat implements provider.Client. A server that refuses to think because of the thoughts
+// in the history, which may come from other models or be incomplete, is asked to
+// answer without.
 func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provider.Delta)) (*provider.Response, error) {
-	body, err := wire.Encode(encode(req))
+	body := encode(req)
+	resp, err := c.send(ctx, req.Model, body, on)
+	if e, ok := errors.AsType[*provider.Error](err); ok && e.Status == http.StatusBadRequest && body.thinks() && aboutThoughts(e.Message) {
+		without := *req
+		without.Think, without.Generation.ThinkBudget = "off", 0
+		return c.send(ctx, req.Model, encode(&without), on)
+	}
+	return resp, err
+}
+
+// aboutThoughts recognises the refusal of a history whose thoughts do not fit.
+func aboutThoughts(refusal string) bool {
+	return strings.Contains(refusal, "must start with a thinking block") ||
+		strings.Contains(refusal, "thinking") && strings.Contains(refusal, "cannot be modified")
+}
+
+func (c *Client) send(ctx context.Context, model string, body *request, on func(provider.Delta)) (*provider.Response, error) {
+	b, err := wire.Encode(body)
 	if err != nil {
 		return nil, c.transport.Fail("", 0, "cannot encode the request: %v", err)
 	}
-	stream, err := c.transport.Stream(ctx, "/v1/messages", c.header, body, provider.SSE)
-	if err != nil {
-		return nil, err
+	header := c.header
+	if body.thinks() && len(body.Tools) > 0 && familyOf(model).between {
+		header = header.Clone()
+		betas := interleaved
+		if others := header.Get("Anthropic-Beta"); others != "" {
+			betas = others + "," + interleaved
+		}
+		header.Set("Anthropic-Beta", betas)
 	}
-	defer stream.Close()
-	return c.read(stream, on)
+	return c.transport.Chat(ctx, "/v1/messages", header, b, provider.SSE, on, c.read)
 }
 
 // maxPages bounds the list of models.

@@ -154,24 +154,15 @@ func images(blocks []block, list []message.Image) []block {
 	return blocks
 }
 
-// answered gives an answer of the model: its thoughts first and unchanged, since
-// their signatures are checked.
+// answered gives an answer of the model: its thoughts where they were and unchanged,
+// since their signatures are checked.
 func answered(m *message.Message, names callNames) []block {
 	blank := strings.TrimSpace(m.Content) == ""
 	if blank && len(m.ToolCalls) == 0 {
 		return nil
 	}
 	blocks := make([]block, 0, len(m.Thoughts)+len(m.ToolCalls)+1)
-	for i := range m.Thoughts {
-		t := &m.Thoughts[i]
-		switch {
-		case t.Provider != format || t.Signature == "":
-		case t.Redacted:
-			blocks = append(blocks, block{Type: "redacted_thinking", Data: t.Signature})
-		default:
-			blocks = append(blocks, block{Type: "thinking", Thinking: &t.Text, Signature: t.Signature})
-		}
-	}
+	blocks = thoughts(blocks, m.Thoughts, "")
 	if !blank {
 		blocks = append(blocks, text(m.Content))
 	}
@@ -180,7 +171,26 @@ func answered(m *message.Message, names callNames) []block {
 		if input == nil {
 			input = map[string]any{}
 		}
+		if c.ID != "" {
+			blocks = thoughts(blocks, m.Thoughts, c.ID)
+		}
 		blocks = append(blocks, block{Type: "tool_use", ID: names.call(c.ID), Name: c.Name, Input: input})
+	}
+	return blocks
+}
+
+// thoughts gives those that came right before a call, or with an empty ID those that
+// the answer began with.
+func thoughts(blocks []block, list []message.Thought, callID string) []block {
+	for i := range list {
+		t := &list[i]
+		switch {
+		case t.Provider != format || t.Signature == "" || t.CallID != callID:
+		case t.Redacted:
+			blocks = append(blocks, block{Type: "redacted_thinking", Data: t.Signature})
+		default:
+			blocks = append(blocks, block{Type: "thinking", Thinking: &t.Text, Signature: t.Signature})
+		}
 	}
 	return blocks
 }

@@ -88,6 +88,9 @@ func (c *Client) read(stream *provider.Stream, on func(provider.Delta)) (*provid
 		case ev.Type == "message_stop":
 			return c.finish(r)
 		}
+		if ev.Type == "content_block_start" && ev.ContentBlock.Type == "tool_use" {
+			stream.Begun()
+		}
 		r.add(&ev)
 	}
 }
@@ -137,22 +140,8 @@ func (c *Client) finish(r *reader) (*provider.Response, error) {
 	if r.stop == "refusal" {
 		return nil, c.transport.Fail(provider.ContentFilter, 0, "the model refused to answer")
 	}
-	for _, b := range r.order {
-		switch b.kind {
-		case "thinking":
-			r.answer.Thought(message.Thought{Provider: format, Text: b.thinking.String(), Signature: b.signature.String()})
-		case "redacted_thinking":
-			r.answer.Thought(message.Thought{Provider: format, Signature: b.data, Redacted: true})
-		case "tool_use":
-			if b.name == "" {
-				return nil, c.transport.Fail(provider.Server, 0, "stream contains a tool call without a name")
-			}
-			input := b.input
-			if b.delta.Len() > 0 {
-				input = []byte(b.delta.String())
-			}
-			r.answer.Call(b.id, b.name, input)
-		}
+	if e := c.takeBlocks(r); e != nil {
+		return nil, e
 	}
 	stop, known := stops[r.stop]
 	if !known {
@@ -165,4 +154,42 @@ func (c *Client) finish(r *reader) (*provider.Response, error) {
 		CacheRead:  u.CacheRead,
 		CacheWrite: u.CacheWrite,
 	}), nil
+}
+
+// takeBlocks adds thoughts and calls to the answer. A thought after the first text or
+// call carries the ID of the call that it led to, so that it can be sent back in its place.
+func (c *Client) takeBlocks(r *reader) *provider.Error {
+	var thoughts []message.Thought
+	placed := 0 // Thoughts that need no call, or have theirs.
+	began := false
+	for _, b := range r.order {
+		switch b.kind {
+		case "thinking":
+			thoughts = append(thoughts, message.Thought{Provider: format, Text: b.thinking.String(), Signature: b.signature.String()})
+		case "redacted_thinking":
+			thoughts = append(thoughts, message.Thought{Provider: format, Signature: b.data, Redacted: true})
+		case "tool_use":
+			if b.name == "" {
+				return c.transport.Fail(provider.Server, 0, "stream contains a tool call without a name")
+			}
+			input := b.input
+			if b.delta.Len() > 0 {
+				input = []byte(b.delta.String())
+			}
+			id := r.answer.Call(b.id, b.name, input)
+			for ; placed < len(thoughts); placed++ {
+				thoughts[placed].CallID = id
+			}
+			began = true
+		case "text":
+			began = true
+		}
+		if !began {
+			placed = len(thoughts)
+		}
+	}
+	for _, t := range thoughts {
+		r.answer.Thought(t)
+	}
+	return nil
 }

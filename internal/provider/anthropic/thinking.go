@@ -23,6 +23,8 @@ type family struct {
 	part   string // Part of the model name, dots written as dashes.
 	output int    // Most output tokens.
 	style  style
+
+	between bool // Thinks between tool calls, but only with a beta.
 }
 
 type style int
@@ -37,19 +39,19 @@ const (
 // families, the first match counts. A name that is none of these but a Claude is
 // a newer model, and those are strict.
 var families = []family{
-	{"claude-3-5", 8192, thoughtless},
-	{"claude-3-7", 64_000, budgeted},
-	{"claude-3", 4096, thoughtless},
-	{"claude-2", 4096, thoughtless},
-	{"opus-4-5", 64_000, budgeted},
-	{"opus-4-6", 128_000, adaptive},
-	{"opus-4-7", 128_000, strict},
-	{"opus-4-8", 128_000, strict},
-	{"sonnet-4-6", 64_000, adaptive},
-	{"opus-4", 32_000, budgeted},
-	{"sonnet-4", 64_000, budgeted},
-	{"haiku-4", 64_000, budgeted},
-	{"claude", 128_000, strict},
+	{"claude-3-5", 8192, thoughtless, false},
+	{"claude-3-7", 64_000, budgeted, false},
+	{"claude-3", 4096, thoughtless, false},
+	{"claude-2", 4096, thoughtless, false},
+	{"opus-4-5", 64_000, budgeted, true},
+	{"opus-4-6", 128_000, adaptive, false},
+	{"opus-4-7", 128_000, strict, false},
+	{"opus-4-8", 128_000, strict, false},
+	{"sonnet-4-6", 64_000, adaptive, false},
+	{"opus-4", 32_000, budgeted, true},
+	{"sonnet-4", 64_000, budgeted, true},
+	{"haiku-4", 64_000, budgeted, true},
+	{"claude", 128_000, strict, false},
 }
 
 // familyOf finds the family of a model; servers that imitate the API know budgets.
@@ -77,8 +79,7 @@ func (r *request) think(req *provider.Request) {
 	case adaptive, strict:
 		r.thinkEffort(req, f)
 	}
-	on := r.Thinking != nil && r.Thinking.Type != "disabled"
-	if !on && f.style != strict {
+	if !r.thinks() && f.style != strict {
 		r.Temperature, r.TopP, r.TopK = g.Temperature, g.TopP, g.TopK
 	}
 }
@@ -126,20 +127,23 @@ func (r *request) thinkEffort(req *provider.Request, f family) {
 	}
 }
 
-// interrupted reports whether the running chain of tool calls holds an answer
-// without thinking, as after a change of model or level. The API refuses to think in
-// the middle of such a chain; the next message of the person allows it again.
+// thinks reports whether the model is asked to think.
+func (r *request) thinks() bool { return r.Thinking != nil && r.Thinking.Type != "disabled" }
+
+// interrupted reports whether the running chain of tool calls began without thinking, as
+// after a change of model or level. For the API the chain is one answer, which must begin
+// with a thought; the later calls of it need none. The next message of the person
+// allows thinking again.
 func interrupted(history []message.Message) bool {
+	missing := false
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		switch {
 		case m.Role == message.User && m.Type != sdk.TypeSynthetic:
-			return false
+			return missing
 		case m.Role == message.Assistant && len(m.ToolCalls) > 0:
-			if !slices.ContainsFunc(m.Thoughts, func(t message.Thought) bool { return t.Provider == format && t.Signature != "" }) {
-				return true
-			}
+			missing = !slices.ContainsFunc(m.Thoughts, func(t message.Thought) bool { return t.Provider == format && t.Signature != "" })
 		}
 	}
-	return false
+	return missing
 }

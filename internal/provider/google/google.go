@@ -49,12 +49,7 @@ func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provid
 		return nil, c.transport.Fail("", 0, "cannot encode the request: %v", err)
 	}
 	path := "/" + modelPath(req.Model) + ":streamGenerateContent?alt=sse"
-	stream, err := c.transport.Stream(ctx, path, c.header, body, provider.SSE)
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	return c.read(stream, on)
+	return c.transport.Chat(ctx, path, c.header, body, provider.SSE, on, c.read)
 }
 
 // modelPath is the resource of a model: names without a collection are in models/.

@@ -214,6 +214,32 @@ func TestThinking(t *testing.T) {
 	}
 }
 
+// A call that the server could not read is no failure: the model can mend it.
+func TestUnreadCall(t *testing.T) {
+	const end = `{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"why"}]}`
+	call := `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"Read","args":{}}}]}}]}`
+	tests := []struct {
+		name, body, text, stop string
+		calls                  int
+	}{
+		{"alone", providertest.SSE(end), "", "malformed_function_call", 0},
+		{"after text", providertest.SSE(half, end), "half", "malformed_function_call", 0},
+		{"after a good one", providertest.SSE(call, end), "", "tool_calls", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _ := newClient(t, providertest.Step{Body: tt.body})
+			resp, err := c.Chat(t.Context(), hello(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resp.Broken != "MALFORMED_FUNCTION_CALL: why" || resp.Stop != tt.stop || resp.Message.Content != tt.text || len(resp.Message.ToolCalls) != tt.calls {
+				t.Errorf("got %+v", resp)
+			}
+		})
+	}
+}
+
 func TestFaults(t *testing.T) {
 	finish := func(reason string) string {
 		return providertest.SSE(half, `{"candidates":[{"finishReason":"`+reason+`","finishMessage":"why"}]}`)
@@ -235,7 +261,7 @@ func TestFaults(t *testing.T) {
 		{"quota", providertest.Step{Status: 429, Body: `[{"error":{"code":429,"message":"Resource has been exhausted","status":"RESOURCE_EXHAUSTED"}}]`}, provider.RateLimit, "exhausted"},
 		{"prompt blocked", providertest.Step{Body: providertest.SSE(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`)}, provider.ContentFilter, "PROHIBITED_CONTENT"},
 		{"answer blocked", providertest.Step{Body: finish("SAFETY")}, provider.ContentFilter, "SAFETY: why"},
-		{"malformed call", providertest.Step{Body: finish("MALFORMED_FUNCTION_CALL")}, provider.Server, "MALFORMED_FUNCTION_CALL: why"},
+		{"too many calls", providertest.Step{Body: finish("TOO_MANY_TOOL_CALLS")}, provider.Server, "TOO_MANY_TOOL_CALLS: why"},
 		{"nothing at all", providertest.Step{Body: providertest.SSE(`{"candidates":[{"finishReason":"OTHER"}]}`)}, provider.Server, "OTHER"},
 		{"nameless call", providertest.Step{Body: providertest.SSE(`{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}`)}, provider.Server, "without a name"},
 	}

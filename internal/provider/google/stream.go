@@ -75,6 +75,9 @@ func (c *Client) read(stream *provider.Stream, on func(provider.Delta)) (*provid
 			if e := c.add(r, &chunks[i], ev.Data); e != nil {
 				return nil, e
 			}
+			if r.any {
+				stream.Begun()
+			}
 		}
 	}
 }
@@ -143,6 +146,10 @@ var blocked = []string{
 	"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
 }
 
+// unread are the reasons that stand for a call which the server could not read. It
+// does not send what the model wrote.
+var unread = []string{"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}
+
 func (c *Client) finish(r *reader) (*provider.Response, error) {
 	detail := r.finish
 	if r.message != "" {
@@ -157,10 +164,15 @@ func (c *Client) finish(r *reader) (*provider.Response, error) {
 		return r.answer.Response("length", r.usage), nil
 	case slices.Contains(blocked, r.finish):
 		return nil, c.transport.Fail(provider.ContentFilter, 0, "the answer was blocked: %s", detail)
+	case slices.Contains(unread, r.finish):
+		resp := r.answer.Response(strings.ToLower(r.finish), r.usage)
+		resp.Broken = detail
+		if len(resp.Message.ToolCalls) > 0 {
+			resp.Stop = "tool_calls"
+		}
+		return resp, nil
 	case strings.Contains(r.finish, "CALL") || !r.any:
-		// MALFORMED_FUNCTION_CALL and its like: the model's mistake cannot be shown
-		// to it, since the call itself is not sent. Asking again often helps.
-		return nil, c.transport.Fail(provider.Server, 0, "the model gave no usable answer: %s", detail)
+		return nil, c.transport.BrokenOff("the model gave no usable answer: %s", detail)
 	}
 	return r.answer.Response(strings.ToLower(r.finish), r.usage), nil
 }

@@ -172,6 +172,7 @@ func (c *Client) read(stream *provider.Stream, on func(provider.Delta)) (*provid
 			if t.Function.Name == "" {
 				return nil, c.transport.Fail(provider.Server, 0, "stream contains a tool call without a name")
 			}
+			stream.Begun()
 			answer.Call(t.ID, t.Function.Name, unquote(t.Function.Arguments))
 		}
 		if l.Done {

@@ -69,10 +69,5 @@ func (c *Client) send(ctx context.Context, body *request, on func(provider.Delta
 	if err != nil {
 		return nil, c.transport.Fail("", 0, "cannot encode the request: %v", err)
 	}
-	stream, err := c.transport.Stream(ctx, "/api/chat", c.header, b, provider.JSONLines)
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	return c.read(stream, on)
+	return c.transport.Chat(ctx, "/api/chat", c.header, b, provider.JSONLines, on, c.read)
 }

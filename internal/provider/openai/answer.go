@@ -23,6 +23,7 @@ const (
 type answer struct {
 	t        *provider.Transport
 	on       func(provider.Delta)
+	begun    func() // Notes that a call has begun.
 	text     strings.Builder
 	thinking strings.Builder
 	calls    []*toolCall
@@ -43,6 +44,14 @@ func (c *toolCall) whole() bool {
 	raw := c.args.String()
 	// The last byte is cheap to ask first: this may happen for every piece.
 	return strings.HasSuffix(raw, "}") && json.Valid([]byte(raw))
+}
+
+// newCall adds a call.
+func (a *answer) newCall() *toolCall {
+	a.begun()
+	call := &toolCall{}
+	a.calls = append(a.calls, call)
+	return call
 }
 
 // grow counts n more bytes.

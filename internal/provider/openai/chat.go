@@ -226,8 +226,7 @@ func (r *chatReader) slot(index *int, id, name string) *toolCall {
 		call = nil
 	}
 	if call == nil {
-		call = &toolCall{}
-		r.calls = append(r.calls, call)
+		call = r.newCall()
 	}
 	if index != nil {
 		r.slots[*index] = call
@@ -248,7 +247,7 @@ func (r *chatReader) finishReason(word string) error {
 	case "content_filter", "safety":
 		return r.t.Fail(provider.ContentFilter, 0, "the server stopped the answer (finish_reason %s)", word)
 	case "error", "insufficient_system_resource":
-		return r.t.Fail(provider.Server, 0, "the server broke off the answer (finish_reason %s)", word)
+		return r.t.BrokenOff("the server broke off the answer (finish_reason %s)", word)
 	case "abort":
 		return r.early("the server broke off the answer")
 	default:

@@ -220,7 +220,8 @@ func TestChatErrors(t *testing.T) {
 		{"error in the stream", []step{{Body: providertest.SSE(text, `{"error":{"message":"upstream died","type":"server_error"}}`)}}, provider.Server, "upstream died"},
 		{"error with a code", []step{{Body: providertest.SSE(text, `{"error":{"message":"slow down","code":429},"choices":[{"delta":{},"finish_reason":"error"}]}`)}}, provider.RateLimit, "slow down"},
 		{"error of vLLM", []step{{Body: providertest.SSE(`{"object":"error","message":"maximum context length is 10","code":400}`)}}, provider.ContextExhausted, "10"},
-		{"error event", []step{{Body: "event: error\ndata: {\"message\":\"overloaded\"}\n\n"}}, provider.Server, "overloaded"},
+		{"error event", slices.Repeat([]step{{Body: "event: error\ndata: {\"message\":\"overloaded\"}\n\n"}}, 3), provider.Server, "overloaded"},
+		{"broken off", slices.Repeat([]step{{Body: chunks("error", `{"role":"assistant","content":""}`)}}, 3), provider.Server, "finish_reason error"},
 		{"content filter", []step{{Body: chunks("content_filter", `{"content":"x"}`)}}, provider.ContentFilter, "content_filter"},
 		{"call without name", []step{{Body: chunks("tool_calls", call(`"index":0,"id":"c1","function":{"arguments":"{}"}`))}}, provider.Server, "without naming it"},
 		{"429", []step{{Status: 429}, {Status: 429}, {Status: 429}}, provider.RateLimit, "too many requests"},
@@ -298,9 +299,9 @@ func FuzzEvents(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, stream string) {
-		chat := &answer{t: tr, on: func(provider.Delta) {}}
+		chat := &answer{t: tr, on: func(provider.Delta) {}, begun: func() {}}
 		r := chatReader{answer: chat, slots: map[int]*toolCall{}}
-		responses := &answer{t: tr, on: chat.on}
+		responses := &answer{t: tr, on: chat.on, begun: chat.begun}
 		rr := responsesReader{answer: responses, calls: map[int]*toolCall{}, streamed: map[int]bool{}}
 		for line := range strings.Lines(stream) {
 			data := []byte(strings.TrimSpace(line))

@@ -60,27 +60,23 @@ func New(o provider.Options, api string) *Client {
 
 // Chat implements provider.Client.
 func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provider.Delta)) (*provider.Response, error) {
-	if on == nil {
-		on = func(provider.Delta) {}
-	}
 	path, body := "/chat/completions", []byte(nil)
 	if c.responses {
 		path, body = "/responses", c.encodeResponses(req)
 	} else {
 		body = c.encodeChat(req)
 	}
-	stream, err := c.t.Stream(ctx, path, c.header, body, provider.SSE)
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	a := answer{t: c.t, on: on}
+	return c.t.Chat(ctx, path, c.header, body, provider.SSE, on, c.read)
+}
+
+// read consumes a stream to its end.
+func (c *Client) read(stream *provider.Stream, on func(provider.Delta)) (*provider.Response, error) {
+	a := answer{t: c.t, on: on, begun: stream.Begun}
+	read := a.readChat
 	if c.responses {
-		err = a.readResponses(stream)
-	} else {
-		err = a.readChat(stream)
+		read = a.readResponses
 	}
-	if err != nil {
+	if err := read(stream); err != nil {
 		return nil, err
 	}
 	return a.response()

@@ -307,9 +307,8 @@ func (r *responsesReader) thinkPart(e *responseEvent) error {
 func (r *responsesReader) call(index int) *toolCall {
 	call := r.calls[index]
 	if call == nil {
-		call = &toolCall{}
+		call = r.newCall()
 		r.calls[index] = call
-		r.answer.calls = append(r.answer.calls, call)
 	}
 	return call
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,23 +105,28 @@ func TestResponsesErrors(t *testing.T) {
 		step  step
 		class provider.Class
 		text  string
+
+		requests int // 0 = 1: not repeated.
 	}{
-		{"no end", step{Body: typed(created, text)}, provider.Network, "stream ended early"},
-		{"done is no end", step{Body: typed(created, text) + "data: [DONE]\n\n"}, provider.Network, "stream ended early"},
-		{"half a call", step{Body: typed(`{"type":"response.output_item.added","item":{"type":"function_call","call_id":"c","name":"Read"}}`, `{"type":"response.function_call_arguments.delta","delta":"{\"a"}`)}, provider.Network, "stream ended early"},
-		{"cut", step{Body: typed(created, text), Cut: true}, provider.Network, "stream ended early"},
-		{"failed", step{Body: typed(created, `{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"sorry"}}}`)}, provider.Server, "sorry"},
-		{"failed, context", step{Body: typed(`{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"too long"}}}`)}, provider.ContextExhausted, "too long"},
-		{"error event", step{Body: typed(`{"type":"error","code":"rate_limit_exceeded","message":"slow down"}`)}, provider.RateLimit, "slow down"},
-		{"error object", step{Body: providertest.SSE(`{"error":{"message":"broken","code":500}}`)}, provider.Server, "broken"},
-		{"filter", step{Body: typed(text, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`)}, provider.ContentFilter, "stopped"},
-		{"invalid JSON", step{Body: providertest.SSE(`{"type":`, `{}`)}, provider.Server, "invalid event"},
-		{"401", step{Status: 401}, provider.Auth, "unauthorized"},
+		{"no end", step{Body: typed(created, text)}, provider.Network, "stream ended early", 0},
+		{"done is no end", step{Body: typed(created, text) + "data: [DONE]\n\n"}, provider.Network, "stream ended early", 0},
+		{"half a call", step{Body: typed(`{"type":"response.output_item.added","item":{"type":"function_call","call_id":"c","name":"Read"}}`, `{"type":"response.function_call_arguments.delta","delta":"{\"a"}`)}, provider.Network, "stream ended early", 0},
+		{"cut", step{Body: typed(created, text), Cut: true}, provider.Network, "stream ended early", 0},
+		{"failed", step{Body: typed(created, `{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"sorry"}}}`)}, provider.Server, "sorry", 3},
+		{"failed, context", step{Body: typed(`{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"too long"}}}`)}, provider.ContextExhausted, "too long", 0},
+		{"error event", step{Body: typed(`{"type":"error","code":"rate_limit_exceeded","message":"slow down"}`)}, provider.RateLimit, "slow down", 3},
+		{"error object", step{Body: providertest.SSE(`{"error":{"message":"broken","code":500}}`)}, provider.Server, "broken", 3},
+		{"filter", step{Body: typed(text, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`)}, provider.ContentFilter, "stopped", 0},
+		{"invalid JSON", step{Body: providertest.SSE(`{"type":`, `{}`)}, provider.Server, "invalid event", 0},
+		{"401", step{Status: 401}, provider.Auth, "unauthorized", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := providertest.Serve(t, tt.step)
+			srv := providertest.Serve(t, slices.Repeat([]step{tt.step}, max(tt.requests, 1))...)
 			r, err := client(t, srv.URL, Responses).Chat(t.Context(), say("hi"), nil)
+			if n := len(srv.Requests()); n != max(tt.requests, 1) {
+				t.Errorf("%d requests", n)
+			}
 			if r != nil || err == nil || provider.ClassOf(err) != tt.class || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("got %+v, %v; want class %q and %q", r, err, tt.class, tt.text)
 			}
