@@ -177,7 +177,7 @@ func (a *App) openAgent() error {
 		Pipeline: a.pipeline, Resolve: a.resolve, Agent: a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
 		Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think, Todo: a.todo, Logger: a.log,
 		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars, Servers: a.servers.Connected, Hooks: a.hookData, Sandbox: a.sandboxState, Shell: a.shell, Additions: a.extensions.prompts},
-		Observe: a.logged(a.face.Observe), Ask: a.face.Ask,
+		Observe: a.kept(a.logged(a.face.Observe)), Ask: a.face.Ask,
 		Exists: func(name string) bool { _, ok := a.tool(name); return ok },
 		Meta:   a.completeMeta,
 	}
@@ -211,6 +211,7 @@ func openLog(debug bool, home string) (*slog.Logger, func() error, error) {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return nil, nil, fmt.Errorf("debug log: %w", err)
 	}
+	_ = config.Ignore(home) // Where it cannot be written, the log cannot either.
 	f, err := os.OpenFile(filepath.Join(home, "debug.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, fmt.Errorf("debug log: %w", err)
@@ -282,11 +283,15 @@ func (a *App) Latest() (string, error) {
 
 // Submit processes one input of the person: a slash command, or something for the
 // model.
-func (a *App) Submit(ctx context.Context, input string) error {
+func (a *App) Submit(ctx context.Context, input string) error { return a.SubmitWith(ctx, input, "") }
+
+// SubmitWith is Submit for an input that text was piped to, which goes to the model
+// behind what the input sends there; see Takes.
+func (a *App) SubmitWith(ctx context.Context, input, piped string) error {
 	a.agent.CountInteraction()
 	name, args, ok := commands.Parse(input)
 	if !ok {
-		_, err := a.agent.Send(ctx, agent.Input{Text: input})
+		_, err := a.agent.Send(ctx, agent.Input{Text: commands.WithPiped(input, piped)})
 		return err
 	}
 	c, err := commands.Find(a.commands.Commands(), name)
@@ -296,7 +301,29 @@ func (a *App) Submit(ctx context.Context, input string) error {
 	if c.Raw {
 		args = commands.Typed(input)
 	}
-	return c.Run(ctx, a.commands, args)
+	return c.Call(ctx, a.commands, args, piped)
+}
+
+// Takes reports whether an input sends something to the model that piped text can go with.
+func (a *App) Takes(input string) bool {
+	name, _, ok := commands.Parse(input)
+	if !ok {
+		return true
+	}
+	c, err := commands.Find(a.commands.Commands(), name)
+	return err == nil && c.Prompt != nil
+}
+
+// Rendered is what an input sends to the model, as far as that can be told without
+// running anything: custom commands are expanded, other commands stay as they are.
+func (a *App) Rendered(ctx context.Context, input, piped string) (string, error) {
+	if name, args, ok := commands.Parse(input); ok {
+		if c, err := commands.Find(a.commands.Commands(), name); err == nil && c.Template {
+			in, err := c.Prompt(ctx, a.commands, args)
+			return commands.WithPiped(in.Text, piped), err
+		}
+	}
+	return commands.WithPiped(input, piped), nil
 }
 
 // Close ends the session. reason is "exit", "error" or "cancelled".

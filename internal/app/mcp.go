@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -190,14 +191,13 @@ func (a *App) serverCommands(list []commands.Command) []commands.Command {
 			}
 			c.Hints = append(c.Hints, hint)
 		}
-		c.Run = func(ctx context.Context, _ *commands.Session, args string) error {
+		c.Prompt = func(ctx context.Context, _ *commands.Session, args string) (agent.Input, error) {
 			r, err := a.servers.Prompt(ctx, p.Name, args)
 			a.serverNotices()
-			if err != nil {
-				return err
+			if err == nil && r.Text == "" && len(r.Images) == 0 {
+				err = fmt.Errorf("/%s: the server sent an empty prompt", p.Name)
 			}
-			_, err = a.agent.Send(ctx, agent.Input{Text: r.Text, Images: r.Images})
-			return err
+			return agent.Input{Text: r.Text, Images: r.Images}, err
 		}
 		prompts = append(prompts, c)
 	}

@@ -138,20 +138,22 @@ func pluginCommand(c tool.Command) commands.Command {
 		}
 		out.Hints = append(out.Hints, h)
 	}
-	out.Run = func(ctx context.Context, s *commands.Session, args string) error {
+	run := func(ctx context.Context, s *commands.Session, args string) (agent.Input, error) {
 		r, err := c.Run(ctx, args, s.Agent.Snapshot())
 		if err != nil {
-			return fmt.Errorf("/%s: %w", c.Name, err)
+			return agent.Input{}, fmt.Errorf("/%s: %w", c.Name, err)
 		}
-		if r.Output == "" {
-			return nil
-		}
-		if !c.Silent {
+		if r.Output != "" && !c.Silent {
 			s.Print(r.Output)
 		}
-		if c.Forward {
-			_, err = s.Agent.Send(ctx, agent.Input{Text: r.Output})
-		}
+		return agent.Input{Text: r.Output}, nil
+	}
+	if c.Forward {
+		out.Prompt = run
+		return out
+	}
+	out.Run = func(ctx context.Context, s *commands.Session, args string) error {
+		_, err := run(ctx, s, args)
 		return err
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/commands"
@@ -34,6 +35,24 @@ func Sessions(homes config.Homes, workdir string) *session.Store {
 		}
 	}
 	return session.Open(dir(last)).With(roots, others...)
+}
+
+// kept makes an observer that, before the first turn is written to the session, keeps
+// git away from it.
+func (a *App) kept(observe func(agent.Event)) func(agent.Event) {
+	if a.commands.Store == nil {
+		return observe
+	}
+	var once sync.Once
+	return func(e agent.Event) {
+		if e.Kind == agent.TurnStarted {
+			// If it fails, so does the session, which says why.
+			once.Do(func() { _ = config.Ignore(filepath.Dir(a.commands.Store.Dir())) })
+		}
+		if observe != nil {
+			observe(e)
+		}
+	}
 }
 
 // wireCommands connects the slash commands to the session.

@@ -26,7 +26,9 @@ type mockTurn struct {
 	Body     string            `yaml:"body"`
 	Header   map[string]string `yaml:"header"`
 
-	// Fault damages the stream: cut (the connection breaks in the middle), noend (it
+	Stop string `yaml:"stop"` // "length": the answer reached the output limit.
+
+	// Fault damages the stream: busy (an error object before anything of the answer), cut (the connection breaks in the middle), noend (it
 	// ends without its closing event), html, empty, invalid (an event that is not
 	// JSON), error (an error object instead of the end), half (half a tool call,
 	// then the end), stall (nothing more comes), silent (nothing comes at all), crlf
@@ -206,6 +208,13 @@ func (m *mock) play(w http.ResponseWriter, t mockTurn) {
 		io.WriteString(w, text)
 		flush()
 	}
+	if t.Fault == "busy" {
+		if m.format == "anthropic" || m.format == "responses" {
+			write(events[0])
+		}
+		write(f.fault)
+		return
+	}
 	last := len(events) - 1
 	for i, e := range events {
 		switch {
@@ -260,6 +269,9 @@ func openaiEvents(t mockTurn) (events []mockEvent) {
 	if t.Fault == "half" {
 		return append(events, mockEvent{"", "[DONE]"})
 	}
+	if t.Stop != "" {
+		finish = t.Stop
+	}
 	delta(object{}, finish)
 	if t.Usage != [2]int{} {
 		events = append(events, mockEvent{"", object{"choices": []any{}, "usage": object{"prompt_tokens": t.Usage[0], "completion_tokens": t.Usage[1]}}})
@@ -312,8 +324,12 @@ func responsesEvents(t mockTurn) (events []mockEvent) {
 		add("response.output_item.done", object{"output_index": n, "item": item})
 		output = append(output, item)
 	}
-	add("response.completed", object{"response": object{"id": "resp_1", "status": "completed", "output": output,
-		"usage": object{"input_tokens": t.Usage[0], "output_tokens": t.Usage[1]}}})
+	end, response := "response.completed", object{"id": "resp_1", "status": "completed", "output": output,
+		"usage": object{"input_tokens": t.Usage[0], "output_tokens": t.Usage[1]}}
+	if t.Stop == "length" {
+		end, response["status"], response["incomplete_details"] = "response.incomplete", "incomplete", object{"reason": "max_output_tokens"}
+	}
+	add(end, object{"response": response})
 	return events
 }
 
@@ -354,6 +370,9 @@ func anthropicEvents(t mockTurn) (events []mockEvent) {
 		}
 		block(start, object{"type": "input_json_delta", "partial_json": args[:len(args)/2]}, object{"type": "input_json_delta", "partial_json": args[len(args)/2:]})
 	}
+	if t.Stop == "length" {
+		stop = "max_tokens"
+	}
 	add("message_delta", object{"delta": object{"stop_reason": stop}, "usage": object{"output_tokens": t.Usage[1]}})
 	add("message_stop", object{})
 	return events
@@ -383,7 +402,13 @@ func googleEvents(t mockTurn) (events []mockEvent) {
 	if t.Fault == "half" {
 		return append(events, mockEvent{"", `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"Ba`})
 	}
-	parts("STOP", object{"text": ""})
+	finish := "STOP"
+	if t.Stop == "length" {
+		finish = "MAX_TOKENS"
+	} else if t.Stop != "" {
+		finish = t.Stop
+	}
+	parts(finish, object{"text": ""})
 	return events
 }
 
@@ -393,6 +418,9 @@ func ollamaEvents(t mockTurn) (events []mockEvent) {
 		data := object{"model": "llama3:8b", "message": msg, "done": done}
 		if done {
 			data["done_reason"], data["prompt_eval_count"], data["eval_count"] = "stop", t.Usage[0], t.Usage[1]
+			if t.Stop != "" {
+				data["done_reason"] = t.Stop
+			}
 		}
 		events = append(events, mockEvent{"", data})
 	}

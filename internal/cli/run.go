@@ -28,22 +28,31 @@ func newRun(e *env) *cobra.Command {
 		Long: `Each argument is one turn of the conversation; slash commands are allowed. Without
 arguments, or for the argument "-", the prompt is read from standard input.
 
-What is piped or redirected into a run with prompts belongs to the first of them
-that is no slash command. If nothing comes within --stdin-wait, it goes on without;
-</dev/null or --stdin-wait 0 say that there is no input.
+What is piped or redirected into a run with prompts goes to the model with the first
+of them; built-in slash commands never take it. A pipe is read to its end, however
+long that takes. In a loop or script that reads standard input itself, keep it away
+from aura with </dev/null or --stdin-wait 0.
 
 The answer goes to standard output, everything else to standard error. The exit
 code is 0 if every turn went well, 1 if not, 2 for a wrong command line.`,
 		Example: `  aura run "what does this repository do?"
   aura run "/auto on" "write the tests" "make them pass"
   git diff | aura run "review this"
+  while read f; do aura run "check $f" </dev/null; done < list
   aura run < prompt.md
   aura run --output json "list the open TODOs"`,
-		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("stdin-wait") {
+				f.stdinWait = anyTime
+			} else if f.stdinWait < 0 {
+				return &usageError{fmt.Errorf("--stdin-wait: %s is negative", f.stdinWait)}
+			}
+			return e.run(cmd.Context(), f, args)
+		},
 	}
 	cmd.Flags().StringVar(&f.output, "output", "text", "text, json or stream-json")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this time, for example 10m")
-	cmd.Flags().DurationVar(&f.stdinWait, "stdin-wait", 5*time.Second, "with a prompt: how long piped input may take to begin; 0 does not look for it")
+	cmd.Flags().DurationVar(&f.stdinWait, "stdin-wait", 0, "with a prompt: go on without piped input that does not begin within this time; 0 does not look for it (default: wait for a pipe, 5s for a socket)")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(plain.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -65,7 +74,7 @@ func (e *env) run(ctx context.Context, f runFlags, args []string) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (--timeout)", f.timeout))
 		defer cancel()
 	}
-	prompts, err := e.prompts(ctx, args, f.stdinWait)
+	work, err := e.turns(ctx, args, f.stdinWait)
 	if err != nil {
 		return notStarted(out, err)
 	}
@@ -80,9 +89,9 @@ func (e *env) run(ctx context.Context, f runFlags, args []string) error {
 	if e.flags.dry == "render" {
 		defer a.Close("exit")
 		a.Ready(ctx)
-		return e.render(a, prompts)
+		return e.render(ctx, a, work)
 	}
-	err = causeOf(ctx, e.play(ctx, a, prompts, func() { followVerbose(out, a) }))
+	err = causeOf(ctx, e.play(ctx, a, work, func() { followVerbose(out, a) }))
 	return e.finish(a, out, err)
 }
 
@@ -142,7 +151,7 @@ func notStarted(out plain.Output, err error) error {
 // play runs the turns one after another. A command that fails is reported and the
 // rest goes on; when the model fails, nothing more can be done. before is called
 // before each turn.
-func (e *env) play(ctx context.Context, a *app.App, prompts []string, before func()) error {
+func (e *env) play(ctx context.Context, a *app.App, t turns, before func()) error {
 	key, err := e.sessionKey(a)
 	if err != nil {
 		return err
@@ -151,9 +160,9 @@ func (e *env) play(ctx context.Context, a *app.App, prompts []string, before fun
 		return err
 	}
 	var failed []error
-	for _, p := range prompts {
+	for _, p := range e.assign(a, t) {
 		before()
-		err := a.Submit(ctx, p)
+		err := a.SubmitWith(ctx, p.prompt, p.piped)
 		if errors.Is(err, commands.ErrExit) {
 			break
 		}
@@ -161,7 +170,7 @@ func (e *env) play(ctx context.Context, a *app.App, prompts []string, before fun
 			continue
 		}
 		failed = append(failed, err)
-		if _, _, command := commands.Parse(p); !command || ctx.Err() != nil {
+		if _, _, command := commands.Parse(p.prompt); !command || ctx.Err() != nil {
 			break
 		}
 	}
@@ -184,14 +193,18 @@ func (e *env) sessionKey(a *app.App) (string, error) {
 }
 
 // render prints what a model would get, without calling one.
-func (e *env) render(a *app.App, prompts []string) error {
+func (e *env) render(ctx context.Context, a *app.App, t turns) error {
 	system, err := a.Agent().SystemPrompt()
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.out, "%s\n", system)
-	for _, p := range prompts {
-		fmt.Fprintf(e.out, "\n[user] %s\n", p)
+	for _, p := range e.assign(a, t) {
+		text, err := a.Rendered(ctx, p.prompt, p.piped)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.out, "\n[user] %s\n", text)
 	}
 	return nil
 }

@@ -35,7 +35,35 @@ type Command struct {
 	// Run executes the command; args is the text after its name, without blanks at
 	// its ends unless Raw is set.
 	Run func(ctx context.Context, s *Session, args string) error
-	Raw bool // Run gets what Typed returns.
+	Raw bool // Run and Prompt get what Typed returns.
+
+	// Prompt stands in for Run where the command makes something for the model. If it
+	// makes nothing, nothing is sent.
+	Prompt   func(ctx context.Context, s *Session, args string) (agent.Input, error)
+	Template bool // Prompt only puts args into a text; it needs no session.
+}
+
+// Call executes the command. piped is text that goes to the model with what the
+// command sends there; it is no part of args, and only commands with Prompt take it.
+func (c Command) Call(ctx context.Context, s *Session, args, piped string) error {
+	if c.Prompt == nil {
+		return c.Run(ctx, s, args)
+	}
+	in, err := c.Prompt(ctx, s, args)
+	if err != nil || in.Text == "" && len(in.Images) == 0 {
+		return err
+	}
+	in.Text = WithPiped(in.Text, piped)
+	_, err = s.Agent.Send(ctx, in)
+	return err
+}
+
+// WithPiped is a prompt together with what was piped in.
+func WithPiped(prompt, piped string) string {
+	if piped == "" {
+		return prompt
+	}
+	return prompt + "\n\n" + piped
 }
 
 // Session is what commands act on.

@@ -18,13 +18,13 @@ func Custom(list []config.Command) []Command {
 		out[i] = Command{
 			Name: strings.ToLower(c.Name), Description: c.Description, Hints: c.Hints,
 			Details: "Sends this to the model:\n\n" + c.Body, Source: "custom command " + c.Source.File,
-			Run: func(ctx context.Context, s *Session, args string) error {
+			Template: true,
+			Prompt: func(_ context.Context, _ *Session, args string) (agent.Input, error) {
 				text, err := expand(c.Body, args)
 				if err != nil {
-					return fmt.Errorf("/%s: %w", c.Name, err)
+					return agent.Input{}, fmt.Errorf("/%s: %w", c.Name, err)
 				}
-				_, err = s.Agent.Send(ctx, agent.Input{Text: text})
-				return err
+				return agent.Input{Text: text}, nil
 			},
 		}
 	}

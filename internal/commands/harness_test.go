@@ -182,7 +182,7 @@ func (w *world) submit(ctx context.Context, input string) error {
 	if err != nil {
 		return err
 	}
-	return c.Run(ctx, w.Session, args)
+	return c.Call(ctx, w.Session, args, "")
 }
 
 // do types input and returns what was printed.

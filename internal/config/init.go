@@ -39,6 +39,22 @@ func Init(dir string) (written, skipped []string, err error) {
 	return written, skipped, err
 }
 
+// Ignore keeps git away from what aura writes into a home: it gets the .gitignore of
+// Init, unless it has one.
+func Ignore(home string) error {
+	src, err := defaultFiles.ReadFile("defaults/.gitignore")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil { // As the sessions in it would make it.
+		return fmt.Errorf("home: %w", err)
+	}
+	if err := create(filepath.Join(home, ".gitignore"), src); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("home: %w", err)
+	}
+	return nil
+}
+
 // create writes a new file and fails with fs.ErrExist when something is there already.
 func create(path string, src []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

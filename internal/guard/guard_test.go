@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
@@ -581,6 +583,8 @@ func TestSuggest(t *testing.T) {
 		{"Bash", args{"command": "rm *.o"}, "Bash:=rm *.o"},
 		{"Bash", args{"command": "*"}, "Bash:=*"},
 		{"Bash", args{"command": "=x"}, "Bash:==x"},
+		{"Bash", args{"command": "rm -rf tmp\nls /\n"}, "Bash:=rm -rf tmp\nls /"},
+		{"Bash", args{"command": "git push \\\n  origin"}, "Bash:git push*"},
 		{"Write", args{"path": "src/a/b.go"}, "Write:src/a/*"},
 		{"Edit", args{"file_path": "/srv/app/x.go"}, "Edit:/srv/app/x.go"},
 		{"Edit", args{"file_path": "../app/x.go"}, "Edit:../app/x.go"},
@@ -588,6 +592,7 @@ func TestSuggest(t *testing.T) {
 		{"Edit", args{"file_path": "a/.b/c"}, "Edit:a/.b/c"},
 		{"Edit", args{"file_path": "a/.env"}, "Edit:a/.env"},
 		{"Write", args{"path": "a*/b.go"}, "Write:=a*/b.go"},
+		{"Write", args{"path": "a\nb/c.go"}, "Write:=a\nb/c.go"},
 		{"Write", args{"path": "a.go"}, "Write:a.go"}, // Not everything.
 		{"Write", args{"path": "./a.go"}, "Write:a.go"},
 		{"Write", args{"path": "/a.go"}, "Write:/a.go"},
@@ -595,6 +600,42 @@ func TestSuggest(t *testing.T) {
 	} {
 		if got := guard.Suggest(c.name, c.args); got != c.want {
 			t.Errorf("%s %v: %s, want %s", c.name, c.args, got, c.want)
+		}
+	}
+}
+
+// HO-35: the pattern for a command of several lines comes back from the file as it was, and
+// allows this command and no other.
+func TestApprovalOfLines(t *testing.T) {
+	for _, command := range []string{
+		"echo a\necho b", "echo a\r\necho b", "if x; then\n\ty\nfi", "cat <<EOF\n  - a: b\n---\n...\nEOF", "# '\"\necho *", "echo 'a \n\n\n b'",
+		"echo a \\\n  b \\\n c > x", "echo \u0085\u2028\ufeff\necho \x1b", "echo " + strings.Repeat("long ", 100) + "\necho b",
+	} {
+		file := filepath.Join(t.TempDir(), "approvals.yaml")
+		var a guard.Approvals
+		for _, p := range []string{"Read", guard.Suggest("Bash", args{"command": command}), "Ls"} {
+			if err := a.Save(file, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept map[string][]string
+		if err := yaml.Unmarshal(src, &kept); err != nil || !slices.Equal(kept["tool_auto"], a.Patterns()) {
+			t.Errorf("%q: %v, kept as %q", command, err, kept)
+		}
+		w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"*"}}})
+		w.approvals.Restore(kept["tool_auto"])
+		if got := w.judge("Bash", args{"command": command}, false); got != "" {
+			t.Errorf("%q: %q", command, got)
+		}
+		blanks := strings.NewReplacer("\r", "", "\n", " ").Replace(command)
+		for _, other := range []string{blanks, command + "\nls", "ls\n" + command, command + " b", strings.Replace(command, "\n", "\n\n", 1) + " #"} {
+			if got := w.judge("Bash", args{"command": other}, false); verdict(got) != "ask" {
+				t.Errorf("%q is allowed by the pattern for %q", other, command)
+			}
 		}
 	}
 }

@@ -24,9 +24,9 @@ func Suggest(name string, args map[string]any) string {
 	return name
 }
 
-// literally is a pattern for nothing but the text.
+// literally is a pattern for nothing but the text. Of several lines it always says so.
 func literally(text string) string {
-	if strings.Contains(text, "*") || strings.HasPrefix(text, exactly) {
+	if strings.ContainsAny(text, "*\n") || strings.HasPrefix(text, exactly) {
 		return exactly + text
 	}
 	return text
@@ -37,7 +37,7 @@ func literally(text string) string {
 func suggestPath(path string) string {
 	dir := filepath.Dir(path)
 	hidden := func(name string) bool { return strings.HasPrefix(name, ".") }
-	if !filepath.IsLocal(path) || strings.Contains(dir, "*") || slices.ContainsFunc(strings.Split(path, string(filepath.Separator)), hidden) || dir == "." {
+	if !filepath.IsLocal(path) || strings.ContainsAny(dir, "*\n") || slices.ContainsFunc(strings.Split(path, string(filepath.Separator)), hidden) || dir == "." {
 		return literally(path)
 	}
 	return filepath.Join(dir, "*")

@@ -189,12 +189,12 @@ func (r *replay) apply(line []byte, number int) error {
 		if rec.Meta == nil {
 			return fmt.Errorf("damaged record: %s without meta data", rec.Kind)
 		}
-		r.state.Meta = *rec.Meta
+		r.state.Meta, r.state.Open = *rec.Meta, false
 	case kindMessage:
 		if rec.Message == nil {
 			return errors.New("damaged record: message without content")
 		}
-		r.state.Messages = append(r.state.Messages, *rec.Message)
+		r.state.Messages, r.state.Open = append(r.state.Messages, *rec.Message), true
 	case kindReset:
 		r.state.Messages = rec.Messages
 	}

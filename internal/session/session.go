@@ -59,6 +59,10 @@ type State struct {
 	ForkedFrom string            `json:"forked_from,omitempty"` // The session this one was forked from; empty for most.
 	Meta       Meta              `json:"meta"`
 	Messages   []message.Message `json:"messages"`
+
+	// Open says that the last messages are of a turn whose end was never written: the
+	// program died in it.
+	Open bool `json:"-"`
 }
 
 // Info is one line of a list of sessions.

@@ -16,7 +16,7 @@ import (
 const globText = `Find files by name. The result is their paths, sorted by name, at most 1000.
 
 - * and ? stay within one name, ** stands for any number of directories, {a,b} for alternatives, [a-z] for a class: **/*_test.go, cmd/*/main.go, **/*.{ts,tsx}.
-- Files that git ignores are left out, as is .git; hidden files are not. Only files are listed, not directories.
+- Files that git ignores are left out, as are .git and aura's own records (sessions, cache and debug.log in .aura); hidden files are not. Only files are listed, not directories.
 - To search in the content of files use Rg.`
 
 // maxGlob is how many paths Glob shows.

@@ -13,7 +13,7 @@ import (
 	"github.com/idelchi/aura/sdk"
 )
 
-const lsText = `List a directory as a tree: directories first, ending with /, then files with their sizes. Everything is shown, also hidden and ignored files, at most 1000 entries; .git is not opened. depth says how many levels (default 1).`
+const lsText = `List a directory as a tree: directories first, ending with /, then files with their sizes. Everything is shown, also hidden and ignored files, at most 1000 entries; .git, and sessions and cache in .aura, are not opened. depth says how many levels (default 1).`
 
 // maxLs is how many entries Ls shows.
 const maxLs = 1000

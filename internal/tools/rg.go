@@ -21,7 +21,7 @@ import (
 const rgText = `Search the content of files with a regular expression, line by line. The result is path:line:text, sorted by path.
 
 - The syntax is RE2: \b, \w, (?i), (a|b) work; look-around and back-references do not. Escape ( [ { . to find them literally.
-- Files that git ignores, binary files and files over 32 MB are left out; hidden files are searched.
+- Files that git ignores, aura's own records (sessions, cache and debug.log in .aura), binary files and files over 32 MB are left out; hidden files are searched.
 - At most max_results lines are shown (default 200). Long lines are cut around the match.`
 
 const (

@@ -22,7 +22,7 @@ type walker struct {
 	root  string
 	depth int // How many levels to go down; 0 for all.
 
-	// all shows what git would ignore as well.
+	// all shows what git would ignore as well, and what is aura's own.
 	all bool
 	// order sorts the entries of one directory; nil leaves them by name.
 	order func(a, b fs.DirEntry) int
@@ -59,15 +59,17 @@ func (w *walker) list(entries []fs.DirEntry, prefix string, ig *ignore, level in
 	if w.order != nil {
 		slices.SortStableFunc(entries, w.order)
 	}
+	home := filepath.Base(filepath.Join(w.root, filepath.FromSlash(prefix))) == homeName
 	for _, e := range entries {
 		isDir, path := e.IsDir(), prefix+e.Name()
-		if !w.all && (e.Name() == ".git" || ig != nil && ig.ignores(path, isDir)) {
+		closed := e.Name() == ".git" || home && ownRecord(e.Name())
+		if !w.all && (closed || ig != nil && ig.ignores(path, isDir)) {
 			continue
 		}
 		if !w.visit(entry{path, e}) {
 			return false
 		}
-		if !isDir || e.Name() == ".git" || level == w.depth || level > maxWalkDepth {
+		if !isDir || closed || level == w.depth || level > maxWalkDepth {
 			continue
 		}
 		below, _ := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(path)))
@@ -76,6 +78,15 @@ func (w *walker) list(entries []fs.DirEntry, prefix string, ig *ignore, level in
 		}
 	}
 	return true
+}
+
+// homeName is the name of aura's home in a project.
+const homeName = ".aura"
+
+// ownRecord reports whether a name in a home is that of something aura writes while it
+// works. Searches would find themselves there: the transcript holds what they look for.
+func ownRecord(name string) bool {
+	return name == "sessions" || name == "cache" || name == "debug.log"
 }
 
 // directory checks that the root of a search can be walked.

@@ -58,6 +58,51 @@ func TestSmallApproval(t *testing.T) {
 	s.leaves(0)
 }
 
+// HO-35: the pattern for a command of several lines allows this command and no other, also
+// in the next session.
+func TestApprovalOfLines(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		provider: scripted, ".aura/config/features/f.yaml": "tools: {policy: {confirm: [Bash]}}\n", "turns.yaml": `
+turns:
+  - calls: [{name: Bash, arguments: {command: "echo a\n\techo b"}}]
+  - calls: [{name: Bash, arguments: {command: "echo a\n\techo b"}}]
+  - calls: [{name: Bash, arguments: {command: "echo a echo b"}}]
+  - expect: {last: ["denied by the person"]}
+    text: Over.
+`}
+	s := open(t, files, setup{})
+	s.idle("say something")
+	s.types("go\r")
+	s.shows("echo a", "[y] once", "Bash:=echo a⏎  echo b")
+	s.types("p")
+	s.shows("Bash:=echo a⏎  echo b", "in this project", "[b] back")
+	s.types("b")
+	s.shows("[y] once")
+	s.types("p")
+	s.shows("in this project")
+	s.types("p")
+	s.shows("echo a echo b", "[y] once") // The same command has run twice without a question in between.
+	s.types("n")
+	s.shows("reason (Enter for none)")
+	s.types("\r")
+	s.idle("Over.")
+	s.types("\x04")
+	s.leaves(0)
+	rules, err := os.ReadFile(filepath.Join(s.dir, ".aura/config/rules/approvals.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[".aura/config/rules/approvals.yaml"] = string(rules)
+	files["turns.yaml"] = "turns:\n  - calls: [{name: Bash, arguments: {command: \"echo a\\n\\techo b\"}}]\n  - {expect: {last: [a, b]}, text: Unasked.}\n"
+	s = open(t, files, setup{})
+	s.idle("say something")
+	s.types("go\r")
+	s.idle("Unasked.")
+	s.types("\x04")
+	s.leaves(0)
+}
+
 // Where several options can be chosen, nothing marked is no answer.
 func TestNothingMarked(t *testing.T) {
 	t.Parallel()

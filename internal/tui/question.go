@@ -30,6 +30,7 @@ type question struct {
 	approval *agent.Approval
 	preview  pane
 	pattern  string
+	fixed    bool // The pattern cannot be edited: the field would show another one.
 	ask      *tool.Question
 
 	stage    stage
@@ -125,8 +126,11 @@ func (q *question) choose(name string) {
 	case "s":
 		q.decide(agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: q.pattern})
 	case "p":
-		q.stage = patterning
 		q.field.set(q.pattern)
+		q.fixed = !plain.Editable(q.pattern) || q.field.value() != q.pattern
+		if q.stage = patterning; q.fixed {
+			q.stage = scoping
+		}
 	case "n", "esc":
 		q.stage = reasoning
 		q.field.set("")
@@ -137,14 +141,24 @@ func (q *question) choose(name string) {
 	}
 }
 
+// chosenPattern is what the person made of the proposal, or the proposal itself.
+func (q *question) chosenPattern() string {
+	if q.fixed {
+		return q.pattern
+	}
+	return strings.TrimSpace(q.field.value())
+}
+
 func (q *question) scope(name string) {
 	scopes := plain.Scopes(*q.approval)
 	i := slices.IndexFunc(scopes, func(s plain.Scope) bool { return string(s.Key) == name })
 	switch {
 	case i >= 0:
-		q.decide(agent.Decision{Allow: true, Remember: scopes[i].Remember, Pattern: strings.TrimSpace(q.field.value())})
+		q.decide(agent.Decision{Allow: true, Remember: scopes[i].Remember, Pattern: q.chosenPattern()})
 	case name == "esc" || name == "b":
-		q.stage = patterning
+		if q.stage = patterning; q.fixed {
+			q.stage = choosing
+		}
 	}
 }
 
@@ -254,7 +268,7 @@ func (q *question) foot(limit int) (lines []string, x int) {
 	case patterning:
 		return input("allow always: ")
 	case scoping:
-		lines = []string{"  " + fit(plain.OneLine(q.field.value()), limit-2)}
+		lines = []string{"  " + fit(plain.OneLine(q.chosenPattern()), limit-2)}
 		var pairs []string
 		for _, s := range plain.Scopes(*q.approval) {
 			pairs = append(pairs, string(s.Key), s.Text)
