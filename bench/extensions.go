@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -48,6 +49,10 @@ func (b *bed) pythonEvents() error {
 		ToolName: "Write", Arguments: map[string]any{"content": strings.Repeat("x", 4<<10)},
 	}}
 	chunk := lifecycle.Event{Moment: lifecycle.StreamChunk, Data: &sdk.StreamChunkContext{Text: "some words "}}
+	bareTrip, err := echo(in.Path, 4<<10)
+	if err != nil {
+		return err
+	}
 	for _, m := range []struct {
 		name, code string
 		event      lifecycle.Event
@@ -60,9 +65,40 @@ func (b *bed) pythonEvents() error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("python   %s: %.1f µs\n", m.name, float64(d)/1e3)
+		fmt.Printf("python   %s: %.1f µs, %.1fx a bare loop that reads 4 KB of JSON and answers\n", m.name, float64(d)/1e3, ratio(d, bareTrip))
 	}
 	return b.listened()
+}
+
+// echo is the mean time of a line of JSON to a Python process and an answer back, with
+// nothing around it.
+func echo(python string, size int) (time.Duration, error) {
+	cmd := exec.Command(python, "-I", "-S", "-c", "import json, sys\nfor line in sys.stdin:\n    print(json.loads(line)['id'], flush=True)")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	line := []byte(`{"id":1,"content":"` + strings.Repeat("x", size) + "\"}\n")
+	reader := bufio.NewReader(out)
+	trip := func() {
+		if _, err = in.Write(line); err == nil {
+			_, err = reader.ReadSlice('\n')
+		}
+	}
+	repeated(100, trip)
+	d := repeated(5000, trip)
+	if err != nil {
+		return 0, err
+	}
+	_ = in.Close()
+	return d, cmd.Wait()
 }
 
 // listened compares streams that an extension listens to with streams that it does
