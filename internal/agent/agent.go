@@ -113,7 +113,7 @@ type turn struct {
 	notices   []lifecycle.Notice // Likewise; they have been shown already.
 	response  responseState
 	results   waitingResults
-	finished  bool // The Done tool was called.
+	finished  bool // The Done tool was called, or the loop has ended by itself.
 
 	uncompactable bool     // A summary failed: this turn goes on without.
 	failovers     []string // Agents left to try.

@@ -93,7 +93,9 @@ func (a *Agent) runTools(ctx context.Context, resp *provider.Response) error {
 		calls[i] = a.lookup(c, a.turn.offered)
 		raw, bad := resp.Malformed[c.ID]
 		if bad {
+			a.mu.Lock()
 			a.stats.parseRetries++
+			a.mu.Unlock()
 			calls[i].malfunct = malformedText(raw)
 		}
 		if resp.Cut() && i == len(calls)-1 && calls[i].cut(bad) {

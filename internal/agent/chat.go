@@ -48,7 +48,7 @@ func (a *Agent) chat(ctx context.Context, extra []string) (resp *provider.Respon
 	a.spend(resp.Usage)
 	a.tokens.learn(raw, resp.Usage)
 	a.hist.prune()
-	if !slices.Contains(stops, resp.Stop) {
+	if resp.Broken == "" && !slices.Contains(stops, resp.Stop) {
 		a.opts.Logger.Warn("unknown stop reason", "model", req.Model, "reason", resp.Stop)
 	}
 	if resp.Message.Content != "" {

@@ -255,7 +255,7 @@ func (a *Agent) outlives(i, unseen int) bool {
 // unanswered is the index of what the person asked for and has no answer yet, because the
 // turn still runs or was broken off; -1 if there is nothing. It is never summarised.
 func (a *Agent) unanswered() int {
-	running := a.turn.iteration > 0
+	running := a.turn.iteration > 0 && !a.turn.finished
 	for i, m := range slices.Backward(a.hist.msgs) {
 		switch {
 		case m.Type != sdk.TypeNormal:

@@ -355,3 +355,18 @@ func TestCompactOnlyTheRequest(t *testing.T) {
 	}
 	r.model.count(1)
 }
+
+// What has been answered is not what the person waits for: the compaction at the end of a
+// turn may summarise it, and tells the model of nothing that is left to do.
+func TestCompactAfterTheAnswer(t *testing.T) {
+	r := newRig(t, `
+model: {context_length: 1000}
+turns:
+  - {when: Summarise this conversation, text: We talked.}
+  - text: `+strings.Repeat("word ", 900)+`
+`, setup{profile: small(0, 50, 0)})
+	r.send("hello")
+	if msgs := r.Messages(); len(msgs) != 1 || !strings.HasPrefix(msgs[0].Content, "<summary>") || strings.Contains(msgs[0].Content, "asked for last") {
+		t.Errorf("after the turn:\n%s", show(msgs))
+	}
+}

@@ -65,6 +65,7 @@ func (a *Agent) Send(ctx context.Context, in Input) (answer string, err error) {
 	a.append(message.Message{Message: sdk.Message{Role: message.User, Content: text}, Images: in.Images})
 	answer, err = a.run(ctx)
 	if err == nil {
+		a.turn.finished = true
 		a.modelTitle(ctx, text, answer)
 		err = a.compactIfFull(ctx)
 	}
@@ -176,7 +177,7 @@ func (a *Agent) run(ctx context.Context) (answer string, err error) {
 			continue
 		}
 		a.say(said)
-		if resp.Cut() && answer != "" {
+		if resp.Cut() && strings.TrimSpace(answer) != "" {
 			a.Notice("model", fmt.Sprintf("the answer of %s was cut at %s", a.profile.Model.Name, a.limit(resp)))
 		}
 		if !a.mendCall(resp) && len(said) == 0 && !a.goOn() {

@@ -90,14 +90,6 @@ func NewTransport(o Options) *Transport {
 // CloseIdle closes connections that no request uses.
 func (t *Transport) CloseIdle() { t.client.CloseIdleConnections() }
 
-// Stream posts body, which is JSON, to URL+path and returns the event stream once
-// the server has answered 2xx and sent the first byte. Until then 429, 5xx and connection
-// failures are retried as Options.Retry says. Failures are *Error, except a
-// cancelled ctx, which is ctx.Err(). The caller closes the stream.
-func (t *Transport) Stream(ctx context.Context, path string, header http.Header, body []byte, format Format) (*Stream, error) {
-	return t.do(ctx, post(path, header, body, format))
-}
-
 // post is a request for a stream.
 func post(path string, header http.Header, body []byte, format Format) call {
 	accept := "text/event-stream"
@@ -109,8 +101,9 @@ func post(path string, header http.Header, body []byte, format Format) call {
 
 // Chat posts body to URL+path and has read make a response of the event stream. As long
 // as nothing of the answer has come, an error inside the stream and a stream that is cut
-// are retried like the same failure before the first byte. Read gives the pieces of
-// the answer to its on, and calls Begun for others.
+// are retried like the same failure before the first byte: as Options.Retry says. Read
+// gives the pieces of the answer to its on, and calls Begun for others. Failures are
+// *Error, except a cancelled ctx, which is ctx.Err().
 func (t *Transport) Chat(ctx context.Context, path string, header http.Header, body []byte, format Format,
 	on func(Delta), read func(s *Stream, on func(Delta)) (*Response, error),
 ) (resp *Response, err error) {

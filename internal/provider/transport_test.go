@@ -33,7 +33,7 @@ func transport(t *testing.T, url string, change ...func(*Options)) *Transport {
 
 // drain posts and reads a stream to its end.
 func drain(ctx context.Context, tr *Transport, format Format) ([]string, error) {
-	s, err := tr.Stream(ctx, "/x", nil, []byte(`{}`), format)
+	s, err := tr.do(ctx, post("/x", nil, []byte(`{}`), format))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func drain(ctx context.Context, tr *Transport, format Format) ([]string, error) 
 func TestStream(t *testing.T) {
 	srv := providertest.Serve(t, providertest.Step{Chunks: []string{"event: a\r\nda", "ta: za\xc5", "\xbc\r\n", "\r\ndata: [DONE]\n\n"}})
 	tr := transport(t, srv.URL+"/", func(o *Options) { o.Headers = map[string]string{"X-Extra": "1", "User-Agent": "mine"} })
-	s, err := tr.Stream(t.Context(), "/x", http.Header{"Authorization": {"Bearer " + token}}, []byte(`{"a":1}`), SSE)
+	s, err := tr.do(t.Context(), post("/x", http.Header{"Authorization": {"Bearer " + token}}, []byte(`{"a":1}`), SSE))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestCancel(t *testing.T) {
 	t.Run("in the stream", func(t *testing.T) {
 		srv := providertest.Serve(t, providertest.Step{Body: "data: 1\n\n", Stall: true})
 		ctx, cancel := context.WithCancel(t.Context())
-		s, err := transport(t, srv.URL).Stream(ctx, "/x", nil, nil, SSE)
+		s, err := transport(t, srv.URL).do(ctx, post("/x", nil, nil, SSE))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestCancel(t *testing.T) {
 // A consumer that takes its time is not a stall: the clock runs while reading only.
 func TestSlowConsumer(t *testing.T) {
 	srv := providertest.Serve(t, providertest.Step{Chunks: []string{"data: 1\n\n", "data: 2\n\n"}, Stall: true})
-	s, err := transport(t, srv.URL).Stream(t.Context(), "/x", nil, nil, SSE)
+	s, err := transport(t, srv.URL).do(t.Context(), post("/x", nil, nil, SSE))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestKeepAlive(t *testing.T) {
 	srv := providertest.Serve(t, step, step, step)
 	tr := transport(t, srv.URL)
 	for range 3 {
-		s, err := tr.Stream(t.Context(), "/x", nil, nil, SSE)
+		s, err := tr.do(t.Context(), post("/x", nil, nil, SSE))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -350,6 +350,9 @@ func (s *Store) Fork(key string, upTo int) (string, error) {
 	log.pending = messages
 	log.mu.Lock()
 	err = log.open()
+	if err == nil && (!state.Open || len(messages) < len(state.Messages)) { // Else it would look as if the program had died in it.
+		err = log.write(record{Kind: kindMeta, Count: log.count, Meta: &log.meta})
+	}
 	log.mu.Unlock()
 	if err = errors.Join(err, log.Close()); err != nil {
 		return "", err

@@ -421,6 +421,21 @@ func TestForkAndDelete(t *testing.T) {
 			t.Errorf("Fork(%d) = %+v, %v", upTo, state, err)
 		}
 	}
+	// Only a copy of all of a turn that has not ended is open like the original.
+	for _, open := range []bool{true, false} {
+		for upTo, want := range map[int]bool{0: open, 2: false} {
+			fork, err := s.Fork("n", upTo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state, _, err := s.Read(fork); err != nil || state.Open != want {
+				t.Errorf("Fork(%d), open %v: %v, %v", upTo, open, state.Open, err)
+			}
+		}
+		if err := l.SetMeta(Meta{Name: "n", Agent: "plan"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := s.Delete(id); !errors.As(err, new(*InUseError)) {
 		t.Errorf("deleted while in use: %v", err)
 	}

@@ -33,6 +33,7 @@ type wrapper struct {
 	starts   string // Options with which it starts a shell if there is no command; * is always.
 	marks    string // Of marked: the words before commands.
 	operands int    // Words between the options and the command.
+	direct   string // Options with which there are no such words.
 	assigns  bool   // Variables may be set before the command.
 	appends  bool   // Words from elsewhere follow the command.
 }
@@ -122,8 +123,12 @@ func placeOf(name string) (wrapper, bool) {
 	case "script":
 		return wrapper{takes: "-B -E -I -m -o -O -T --echo --log-in --log-io --log-out --log-timing --logging-format --output-limit", script: "-c --command", operands: 1}, true
 
-	case "fakeroot", "fakechroot", "proot":
-		return wrapper{takes: "-b -f -i -l -s -w --faked --lib"}, true
+	case "fakeroot":
+		return wrapper{takes: "-b -f -i -l -s --faked --fd-base --lib", starts: "*"}, true
+	case "fakechroot":
+		return wrapper{takes: "-b -c -d -e -l --bindir --config-dir --elfloader --environment --lib", starts: "*"}, true
+	case "proot":
+		return wrapper{takes: "-b -i -k -m -q -r -R -S -v -w --bind --change-id --cwd --kernel-release --mount --pwd --qemu --rootfs --verbose", starts: "*"}, true
 	case "unshare":
 		return wrapper{
 			takes:    "-G -R -S -w --boottime --map-group --map-groups --map-user --map-users --monotonic --propagation --root --setgid --setgroups --setuid --wd",
@@ -140,10 +145,14 @@ func placeOf(name string) (wrapper, bool) {
 		return wrapper{takes: "-o -p --output --pid", never: "-p --pid"}, true
 	case "systemd-run":
 		return wrapper{
-			takes: "-E -H -M -p -t -u --description --gid --host --machine --nice --on-active --on-boot --on-calendar --property --service-type --setenv --slice --timer-property --uid --unit --working-directory",
+			takes:  "-E -H -M -p -u --background --description --gid --host --job-mode --json --machine --nice --on-active --on-boot --on-calendar --on-startup --on-unit-active --on-unit-inactive --path-property --property --service-type --setenv --slice --socket-property --timer-property --uid --unit --working-directory",
+			starts: "-S --shell",
 		}, true
 	case "runuser": // With -u a command follows, else a user and options for a shell.
-		return wrapper{takes: "-g -G -s -u -w --group --shell --supp-group --user --whitelist-environment", script: "-c --command --session-command", starts: "*"}, true
+		return wrapper{
+			takes:  "-g -G -s -u -w --group --shell --supp-group --user --whitelist-environment",
+			script: "-c --command --session-command", starts: "*", operands: anyNumber, direct: "-u --user",
+		}, true
 	}
 	return wrapper{}, false
 }
@@ -243,6 +252,7 @@ type options struct {
 	script  *term  // The argument of an option that takes a script.
 	replace string // That of an option that names a word to be replaced.
 	never   bool   // Nothing runs.
+	direct  bool   // The command follows the options.
 	starts  bool   // A shell runs if there is no command.
 	unknown bool   // A word may be an option or not.
 }
@@ -251,6 +261,9 @@ type options struct {
 func (w wrapper) options(words []term) (o options) {
 	operands := w.operands
 	for o.end = 1; o.end < len(words); o.end++ {
+		if o.direct {
+			operands = 0
+		}
 		next := words[o.end]
 		text := next.literal
 		switch {
@@ -302,6 +315,7 @@ func (w wrapper) option(next term, words []term, o *options) {
 // the option has used that up.
 func (w wrapper) apply(name string, value term, has bool, words []term, o *options) (used bool) {
 	script, replace := lists(w.script, name), lists(w.replace, name)
+	o.direct = o.direct || lists(w.direct, name)
 	switch {
 	case lists(w.never, name):
 		o.never = true
