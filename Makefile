@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X github.com/idelchi/aura/internal/cli.version=$(VERSION)
 
 # Packages in which goroutines meet; they are tested with the race detector
 # where a C compiler allows it.
-RACE := ./internal/lifecycle/... ./internal/agent/... ./internal/sh/... ./internal/session/... ./internal/provider/... ./internal/plugin ./internal/pyext ./internal/mcp ./internal/tasks
+RACE := ./internal/lifecycle/... ./internal/agent/... ./internal/sh/... ./internal/session/... ./internal/provider/...
 
 # The systems a release is built for, besides the one that builds.
 CROSS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
