@@ -35,29 +35,13 @@ func layersTable() string {
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "ARCHITECTURE.md")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := regexp.MustCompile(`(?s)(<!-- layers:[^\n]*-->\n)(.*)(<!-- /layers -->)`).FindStringSubmatch(string(text))
-	if parts == nil {
-		t.Fatalf("%s: the marks of the table are gone", file)
-	}
-	if want := layersTable(); parts[2] != want {
-		if !*update {
-			t.Fatalf("%s: the table is out of date: run `go test ./internal -run TestArchitecture -update`", file)
-		}
-		text = []byte(strings.Replace(string(text), parts[2]+parts[3], want+parts[3], 1))
-		if err := os.WriteFile(file, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	text := generated(t, file, "layers", layersTable())
 	for _, row := range layers {
 		for _, name := range row {
 			if name == "." || strings.HasPrefix(name, "sdk") || strings.HasSuffix(name, "/*") {
 				continue
 			}
-			if !strings.Contains(string(text), "\n  "+shown(name)+" ") {
+			if !strings.Contains(text, "\n  "+shown(name)+" ") {
 				t.Errorf("%s: the tree lacks %s", file, shown(name))
 			}
 		}

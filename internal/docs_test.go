@@ -30,38 +30,46 @@ func momentsTable() string {
 	return b.String()
 }
 
-// The tables in docs/lifecycle.md say what the code says.
-func TestLifecycleTable(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join("..", "docs", "lifecycle.md")
+// generated compares the part of a page between the marks of that name with what it
+// should be, or writes it with -update, and returns the page.
+func generated(t *testing.T, file, mark, want string) string {
+	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile(`(?s)(<!-- moments:[^\n]*-->\n)(.*)(<!-- /moments -->)`)
-	parts := block.FindStringSubmatch(string(text))
+	parts := regexp.MustCompile(`(?s)(<!-- ` + mark + `:[^\n]*-->\n)(.*)(<!-- /` + mark + ` -->)`).FindStringSubmatch(string(text))
 	if parts == nil {
 		t.Fatalf("%s: the marks of the table are gone", file)
 	}
-	if want := momentsTable(); parts[2] != want {
-		if !*update {
-			t.Fatalf("%s: the table is out of date: run `go test ./internal -run TestLifecycleTable -update`", file)
-		}
-		text = []byte(strings.Replace(string(text), parts[2]+parts[3], want+parts[3], 1))
-		if err := os.WriteFile(file, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if parts[2] == want {
+		return string(text)
 	}
+	if !*update {
+		t.Fatalf("%s: the table is out of date: run `go test ./internal -run %s -update`", file, t.Name())
+	}
+	page := strings.Replace(string(text), parts[2]+parts[3], want+parts[3], 1)
+	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// The tables in docs/lifecycle.md say what the code says.
+func TestLifecycleTable(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("..", "docs", "lifecycle.md")
+	text := generated(t, file, "moments", momentsTable())
 	for _, row := range lifecycle.Moments() {
 		for _, power := range row.May.Names() {
-			if !strings.Contains(string(text), "| "+power+" | ") {
+			if !strings.Contains(text, "| "+power+" | ") {
 				t.Errorf("%s does not explain the power %q", file, power)
 			}
 		}
 	}
 	for _, v := range []lifecycle.Verdict{lifecycle.Passed, lifecycle.Spoke, lifecycle.Changed, lifecycle.Blocked, lifecycle.Asked, lifecycle.Allowed,
 		lifecycle.Failed, lifecycle.Panicked, lifecycle.TimedOut} {
-		if !strings.Contains(string(text), "| `"+string(v)+"` |") {
+		if !strings.Contains(text, "| `"+string(v)+"` |") {
 			t.Errorf("%s does not explain the verdict %q", file, v)
 		}
 	}
