@@ -65,7 +65,12 @@ func (b *bed) pythonEvents() error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("python   %s: %.1f µs, %.1fx a bare loop that reads 4 KB of JSON and answers\n", m.name, float64(d)/1e3, ratio(d, bareTrip))
+		fmt.Printf(
+			"python   %s: %.1f µs, %.1fx a bare loop that reads 4 KB of JSON and answers\n",
+			m.name,
+			float64(d)/1e3,
+			ratio(d, bareTrip),
+		)
 	}
 	return b.listened()
 }
@@ -73,7 +78,13 @@ func (b *bed) pythonEvents() error {
 // echo is the mean time of a line of JSON to a Python process and an answer back, with
 // nothing around it.
 func echo(python string, size int) (time.Duration, error) {
-	cmd := exec.Command(python, "-I", "-S", "-c", "import json, sys\nfor line in sys.stdin:\n    print(json.loads(line)['id'], flush=True)")
+	cmd := exec.Command(
+		python,
+		"-I",
+		"-S",
+		"-c",
+		"import json, sys\nfor line in sys.stdin:\n    print(json.loads(line)['id'], flush=True)",
+	)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return 0, err
@@ -144,7 +155,10 @@ func (b *bed) extension(in pyext.Interpreter, cache, code string) (*pyext.Host, 
 		return nil, 0, err
 	}
 	start := time.Now()
-	h := pyext.New(pyext.Options{Interpreter: in, Cache: cache, Workdir: b.dir}, []pyext.Extension{{Name: "bench", Tier: pyext.User, Path: file}})
+	h := pyext.New(
+		pyext.Options{Interpreter: in, Cache: cache, Workdir: b.dir},
+		[]pyext.Extension{{Name: "bench", Tier: pyext.User, Path: file}},
+	)
 	h.Start()
 	err := h.Wait(context.Background())
 	return h, time.Since(start), err

@@ -23,7 +23,10 @@ func (b *bed) hookEvents() error {
 	if err != nil {
 		return err
 	}
-	builtin, err := b.hookCost(config.Hooks{"h": {Name: "h", Event: "pre", Command: `if [[ $AURA_TOOL_NAME == Bash ]]; then echo ok; fi`}}, 500)
+	builtin, err := b.hookCost(
+		config.Hooks{"h": {Name: "h", Event: "pre", Command: `if [[ $AURA_TOOL_NAME == Bash ]]; then echo ok; fi`}},
+		500,
+	)
 	if err != nil {
 		return err
 	}
@@ -41,8 +44,16 @@ func (b *bed) hookEvents() error {
 	}
 	self := func(d time.Duration) time.Duration { return d }
 	x, y, z := median(program, self), median(bare, self), median(shell, self)
-	fmt.Printf("hooks    100 that do not match: %.2f µs per call; one of builtins: %s (bash -c: %s); /bin/true: %s, bare exec %s: %.1fx\n",
-		float64(idle)/1e3, ms(builtin), ms(z), ms(x), ms(y), ratio(x, y))
+	fmt.Printf(
+		"hooks    100 that do not match: %.2f µs per call; one of builtins: %s (bash -c: %s); /bin/true: %s, "+
+			"bare exec %s: %.1fx\n",
+		float64(idle)/1e3,
+		ms(builtin),
+		ms(z),
+		ms(x),
+		ms(y),
+		ratio(x, y),
+	)
 	return nil
 }
 

@@ -63,8 +63,18 @@ func bench(aura string, runs, long int, only string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bed{dir: dir, server: newServer(), runs: runs, long: long,
-		hello: filepath.Join(dir, "hello"), client: filepath.Join(dir, "client"), launcher: filepath.Join(dir, "launch")}
+	b := &bed{
+		dir:    dir,
+		server: newServer(),
+		runs:   runs,
+		long:   long,
+		hello: filepath.Join(
+			dir,
+			"hello",
+		),
+		client:   filepath.Join(dir, "client"),
+		launcher: filepath.Join(dir, "launch"),
+	}
 	defer b.server.Close()
 	if b.binary, err = filepath.Abs(aura); err != nil {
 		return err
@@ -82,7 +92,14 @@ func bench(aura string, runs, long int, only string) error {
 	if err := b.configure(); err != nil {
 		return err
 	}
-	fmt.Printf("%s/%s, %d CPUs, %s, medians of %d interleaved runs\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), runs)
+	fmt.Printf(
+		"%s/%s, %d CPUs, %s, medians of %d interleaved runs\n\n",
+		runtime.GOOS,
+		runtime.GOARCH,
+		runtime.NumCPU(),
+		runtime.Version(),
+		runs,
+	)
 	for _, m := range measurements {
 		if !strings.Contains(m.name, only) {
 			continue
@@ -113,8 +130,14 @@ func (b *bed) configure() error {
 
 // aura is one non-interactive run of aura in the bench's own home.
 func (b *bed) aura(args ...string) program {
-	return program{path: b.binary, dir: filepath.Join(b.dir, "work"), env: []string{"HOME=" + b.dir},
-		args: append([]string{"--home", "", "--config", filepath.Join(b.dir, "home"), "--provider", "local", "--model", "m"}, args...)}
+	return program{
+		path: b.binary,
+		dir:  filepath.Join(b.dir, "work"),
+		env:  []string{"HOME=" + b.dir},
+		args: append(
+			[]string{"--home", "", "--config", filepath.Join(b.dir, "home"), "--provider", "local", "--model", "m"},
+			args...),
+	}
 }
 
 // bare is the plain client making the same request.
@@ -224,13 +247,32 @@ func (b *bed) conversation() error {
 	}
 	around := func(n int) (time.Duration, int64) {
 		window := turns[max(n-20, 1):min(n+20, len(turns))]
-		return median(window, func(t turn) time.Duration { return t.think }), median(window, func(t turn) int64 { return t.bytes })
+		return median(
+				window,
+				func(t turn) time.Duration { return t.think },
+			), median(
+				window,
+				func(t turn) int64 { return t.bytes },
+			)
 	}
 	early, small := around(50)
 	late, large := around(b.long)
-	fmt.Printf("long     turn 50: %s with %d KB; turn %d: %s with %d KB: time %.1fx, request %.1fx; whole run %s, CPU %s, peak %s\n",
-		ms(early), small/1000, b.long, ms(late), large/1000, float64(late)/float64(early), float64(large)/float64(small),
-		ms(s.Wall), ms(s.CPU), mb(s.RSS))
+	fmt.Printf(
+		"long     turn 50: %s with %d KB; turn %d: %s with %d KB: time %.1fx, request %.1fx; whole run %s, CPU "+
+			"%s, peak %s\n",
+		ms(
+			early,
+		),
+		small/1000,
+		b.long,
+		ms(late),
+		large/1000,
+		float64(late)/float64(early),
+		float64(large)/float64(small),
+		ms(s.Wall),
+		ms(s.CPU),
+		mb(s.RSS),
+	)
 	return nil
 }
 

@@ -75,7 +75,10 @@ func (b *bed) pluginCosts() error {
 		if err != nil {
 			return err
 		}
-		parts = append(parts, fmt.Sprintf("%d %s: %s, %.2f MB of heap each", c.count, c.engine, ms(wall), heap/1e6/float64(c.count)))
+		parts = append(
+			parts,
+			fmt.Sprintf("%d %s: %s, %.2f MB of heap each", c.count, c.engine, ms(wall), heap/1e6/float64(c.count)),
+		)
 	}
 	fmt.Printf("plugins  load %s\n", strings.Join(parts, "; "))
 	small := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
@@ -86,11 +89,25 @@ func (b *bed) pluginCosts() error {
 			return err
 		}
 		// A plugin that looks at the large fields: others do not get them from a pipe.
-		y, err := b.pluginCall(engine, strings.Replace(trivial, "calls++", "calls += 1 + 0*(len(c.Turns)+len(c.ToolHistory)+len(c.SystemPrompt))", 1), large)
+		y, err := b.pluginCall(
+			engine,
+			strings.Replace(
+				trivial,
+				"calls++",
+				"calls += 1 + 0*(len(c.Turns)+len(c.ToolHistory)+len(c.SystemPrompt))",
+				1,
+			),
+			large,
+		)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("plugins  BeforeChat, %s: %.1f µs; with a context of 4 KB: %.1f µs\n", engine, float64(x)/1e3, float64(y)/1e3)
+		fmt.Printf(
+			"plugins  BeforeChat, %s: %.1f µs; with a context of 4 KB: %.1f µs\n",
+			engine,
+			float64(x)/1e3,
+			float64(y)/1e3,
+		)
 	}
 	return b.pluginConversation()
 }
@@ -148,12 +165,34 @@ func (b *bed) pluginCall(engine, source string, ev lifecycle.Event) (time.Durati
 // fourKilobytes is a snapshot of that size.
 func fourKilobytes() *sdk.BeforeChatContext {
 	c := &sdk.BeforeChatContext{Context: sdk.Context{
-		Agent: "Coder", Mode: "edit", Workdir: "/home/someone/project", ModelInfo: sdk.ModelInfo{Name: "llama3:8b", Capabilities: []string{"tools"}},
-		Stats: sdk.Stats{StartTime: time.Now(), TopTools: []sdk.ToolCount{{Name: "Bash", Count: 3}}}, PatchCounts: map[string]int{"main.go": 2},
-		AvailableTools: []string{"Bash", "Read", "Write", "Glob", "Grep"}, SystemPrompt: strings.Repeat("You are a careful assistant. ", 44),
+		Agent:     "Coder",
+		Mode:      "edit",
+		Workdir:   "/home/someone/project",
+		ModelInfo: sdk.ModelInfo{Name: "llama3:8b", Capabilities: []string{"tools"}},
+		Stats: sdk.Stats{
+			StartTime: time.Now(),
+			TopTools:  []sdk.ToolCount{{Name: "Bash", Count: 3}},
+		},
+		PatchCounts: map[string]int{"main.go": 2},
+		AvailableTools: []string{
+			"Bash",
+			"Read",
+			"Write",
+			"Glob",
+			"Grep",
+		},
+		SystemPrompt: strings.Repeat("You are a careful assistant. ", 44),
 	}}
 	for i := range 6 {
-		c.ToolHistory = append(c.ToolHistory, sdk.ToolCall{Name: "Bash", Args: map[string]any{"command": "go test ./...", "n": float64(i)}, ArgsJSON: `{"command":"go test ./...","n":1}`, Result: "ok  \tpackage\t0.01s"})
+		c.ToolHistory = append(
+			c.ToolHistory,
+			sdk.ToolCall{
+				Name:     "Bash",
+				Args:     map[string]any{"command": "go test ./...", "n": float64(i)},
+				ArgsJSON: `{"command":"go test ./...","n":1}`,
+				Result:   "ok  \tpackage\t0.01s",
+			},
+		)
 		c.Turns = append(c.Turns, sdk.Turn{Role: "user", Content: strings.Repeat("please do something ", 4)})
 	}
 	return c

@@ -42,7 +42,8 @@ func (p program) run(launcher string) (s sample, err error) {
 func clean(env []string) []string {
 	return slices.DeleteFunc(env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return strings.HasPrefix(name, "AURA_") || strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(strings.ToLower(name), "_proxy")
+		return strings.HasPrefix(name, "AURA_") || strings.HasSuffix(name, "_API_KEY") ||
+			strings.HasSuffix(strings.ToLower(name), "_proxy")
 	})
 }
 

@@ -52,6 +52,11 @@ func (b *bed) confined() error {
 	if failed != nil {
 		return failed
 	}
-	fmt.Printf("sandbox  Read: first %s with its process, then %s; in this process %s\n", ms(first), ms(later), ms(here))
+	fmt.Printf(
+		"sandbox  Read: first %s with its process, then %s; in this process %s\n",
+		ms(first),
+		ms(later),
+		ms(here),
+	)
 	return nil
 }

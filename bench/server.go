@@ -120,12 +120,20 @@ func callTools(last int) func(*answer, int) {
 			say(1, "finished")(w, turn)
 			return
 		}
-		fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_%d","type":"function",`+
-			`"function":{"name":"Read","arguments":"{\"path\":\"note.txt\"}"}}]}}]}`+"\n\n", turn)
+		fmt.Fprintf(
+			w,
+			`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_%d","type":"function",`+
+				`"function":{"name":"Read","arguments":"{\"path\":\"note.txt\"}"}}]}}]}`+"\n\n",
+			turn,
+		)
 		finish(w, "tool_calls")
 	}
 }
 
 func finish(w io.Writer, reason string) {
-	fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5}}\n\n", reason)
+	fmt.Fprintf(
+		w,
+		"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5}}\n\n",
+		reason,
+	)
 }

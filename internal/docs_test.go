@@ -38,7 +38,8 @@ func generated(t *testing.T, file, mark, want string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := regexp.MustCompile(`(?s)(<!-- ` + mark + `:[^\n]*-->\n)(.*)(<!-- /` + mark + ` -->)`).FindStringSubmatch(string(text))
+	parts := regexp.MustCompile(`(?s)(<!-- ` + mark + `:[^\n]*-->\n)(.*)(<!-- /` + mark + ` -->)`).
+		FindStringSubmatch(string(text))
 	if parts == nil {
 		t.Fatalf("%s: the marks of the table are gone", file)
 	}

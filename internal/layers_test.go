@@ -25,10 +25,35 @@ const module = "github.com/idelchi/aura"
 // line of its own. ARCHITECTURE.md explains the layers.
 var layers = [][]string{
 	{"sdk", "sdk/version", "internal/spelling", "internal/procgroup", "internal/jsontext"},
-	{"internal/message", "internal/condition", "internal/sh", "internal/todo", "internal/markdown", "internal/plugin/native/pipe"},
+	{
+		"internal/message",
+		"internal/condition",
+		"internal/sh",
+		"internal/todo",
+		"internal/markdown",
+		"internal/plugin/native/pipe",
+	},
 	{"internal/tool", "internal/provider", "internal/session"},
-	{"internal/config", "internal/lifecycle", "internal/tools", "internal/provider/wire", "internal/plugin/symbols", "internal/plugin/native"},
-	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp", "internal/sandbox", "internal/skills", "internal/tasks", "internal/provider/*"},
+	{
+		"internal/config",
+		"internal/lifecycle",
+		"internal/tools",
+		"internal/provider/wire",
+		"internal/plugin/symbols",
+		"internal/plugin/native",
+	},
+	{
+		"internal/guard",
+		"internal/hooks",
+		"internal/plugin",
+		"internal/plugin/*",
+		"internal/pyext",
+		"internal/mcp",
+		"internal/sandbox",
+		"internal/skills",
+		"internal/tasks",
+		"internal/provider/*",
+	},
 	{"internal/agent", "internal/plugin/manage"},
 	{"internal/commands", "internal/plain"},
 	{"internal/tui"},
@@ -78,7 +103,10 @@ type goPackage struct {
 // goList runs go list at the root of the module.
 func goList(t *testing.T, args ...string) (list []goPackage) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Imports,Module"}, args...)...)
+	cmd := exec.CommandContext(
+		t.Context(),
+		"go",
+		append([]string{"list", "-json=ImportPath,Imports,Module"}, args...)...)
 	cmd.Dir = ".."
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -116,7 +144,13 @@ func TestLayers(t *testing.T) {
 			case exempt(target):
 				t.Errorf("%s imports %s, which is for tests and developers only", name, target)
 			case layerOf(target) >= layer:
-				t.Errorf("%s (layer %d) imports %s (layer %d): a package may import lower layers only", name, layer, target, layerOf(target))
+				t.Errorf(
+					"%s (layer %d) imports %s (layer %d): a package may import lower layers only",
+					name,
+					layer,
+					target,
+					layerOf(target),
+				)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type ModelInfo struct {
 type Stats struct {
 	StartTime    time.Time     `json:"start_time"`
 	Duration     time.Duration `json:"duration"`     // Since StartTime, in nanoseconds when encoded as JSON.
-	Interactions int           `json:"interactions"` // Inputs of the person, slash commands included.
+	Interactions int           `json:"interactions"` // Inputs of the user, slash commands included.
 	Turns        int           `json:"turns"`        // Inputs that were sent to the model.
 	Iterations   int           `json:"iterations"`   // Model calls.
 	ToolCalls    int           `json:"tool_calls"`   // Executed tool calls, failed ones included.
@@ -111,7 +111,7 @@ type Context struct {
 	AvailableTools []string `json:"available_tools"` // After filtering.
 	LoadedTools    []string `json:"loaded_tools"`    // Deferred tools loaded in this session.
 
-	Turns []Turn `json:"turns"` // Text of the person and the model, nothing injected.
+	Turns []Turn `json:"turns"` // Text of the user and the model, nothing injected.
 
 	SystemPrompt string `json:"system_prompt"`
 
@@ -192,7 +192,7 @@ type OnErrorContext struct {
 // BeforeCompactionContext is handed to BeforeCompaction.
 type BeforeCompactionContext struct {
 	Context
-	Forced         bool    `json:"forced"` // Asked for by the person.
+	Forced         bool    `json:"forced"` // Asked for by the user.
 	TokensUsed     int     `json:"tokens_used"`
 	ContextPercent float64 `json:"context_percent"`
 	MessageCount   int     `json:"message_count"`

@@ -4,7 +4,7 @@ import "time"
 
 // Kinds of messages, the values of Message.Type.
 const (
-	TypeNormal    = "normal"    // Said by the person, the model or a tool.
+	TypeNormal    = "normal"    // Said by the user, the model or a tool.
 	TypeSynthetic = "synthetic" // Injected by the host or a handler.
 )
 

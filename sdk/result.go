@@ -16,7 +16,7 @@ type Result struct {
 	Prefix       string                  `json:"prefix,omitempty"`        // Prepended to Message.
 	Eject        bool                    `json:"eject,omitempty"`         // Remove the message after one model call.
 	DisableTools []string                `json:"disable_tools,omitempty"` // Name patterns, until the end of the user turn.
-	Notice       string                  `json:"notice,omitempty"`        // Shown to the person only; overrides Message.
+	Notice       string                  `json:"notice,omitempty"`        // Shown to the user only; overrides Message.
 	Output       *string                 `json:"output,omitempty"`        // AfterToolExecution: replaces the tool's result.
 	Response     *ResponseModification   `json:"response,omitempty"`      // AfterResponse.
 	Error        *ErrorModification      `json:"error,omitempty"`         // OnError.
@@ -57,6 +57,6 @@ type BeforeToolResult struct {
 // UserMessageResult is what UserMessage returns.
 type UserMessageResult struct {
 	Result
-	Text  *string `json:"text,omitempty"`  // If not nil, replaces the text of the person.
+	Text  *string `json:"text,omitempty"`  // If not nil, replaces the text of the user.
 	Block bool    `json:"block,omitempty"` // Refuse the input; Message is the reason.
 }

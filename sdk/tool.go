@@ -1,6 +1,6 @@
 package sdk
 
-// ToolSchema describes a tool to the model and to the person.
+// ToolSchema describes a tool to the model and to the user.
 type ToolSchema struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
@@ -35,6 +35,6 @@ type ToolPaths struct {
 
 // ToolConfig is handed to Init once when a plugin is loaded.
 type ToolConfig struct {
-	HomeDir   string `json:"home_dir"`   // The person's home directory, absolute.
+	HomeDir   string `json:"home_dir"`   // The user's home directory, absolute.
 	ConfigDir string `json:"config_dir"` // The project's .aura directory, absolute.
 }

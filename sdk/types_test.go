@@ -320,7 +320,10 @@ type messageToolCall struct {
 // Code as the guide writes it: promoted fields and embedded results. SD-43 SD-59
 func TestPromotion(t *testing.T) {
 	t.Parallel()
-	hctx := sdk.BeforeToolContext{Context: sdk.Context{Tokens: sdk.TokenState{Estimate: 7}, Iteration: 2}, ToolName: "Bash"}
+	hctx := sdk.BeforeToolContext{
+		Context:  sdk.Context{Tokens: sdk.TokenState{Estimate: 7}, Iteration: 2},
+		ToolName: "Bash",
+	}
 	if hctx.Tokens.Estimate != 7 || hctx.Iteration != 2 {
 		t.Errorf("promoted fields: %+v", hctx)
 	}

@@ -1,7 +1,7 @@
 """Keeps secrets out of what the model reads.
 
 Tokens, keys and passwords in tool results are replaced before the model sees
-them; the person is told how many. What the person types is treated the same.
+them; the user is told how many. What the user types is treated the same.
 """
 
 import re

@@ -49,20 +49,47 @@ var examples = []example{
 
 	{file: "protect.yaml", tool: "Write", args: file("src/main.go", "")},
 	{file: "protect.yaml", tool: "Write", args: file("my keys/.env", ""), blocked: "my keys/.env is protected"},
-	{file: "protect.yaml", tool: "Patch", args: map[string]any{"patch": "*** Update File: ok.go\n*** Delete File: .git/config\n"}, blocked: ".git/config is protected"},
+	{
+		file:    "protect.yaml",
+		tool:    "Patch",
+		args:    map[string]any{"patch": "*** Update File: ok.go\n*** Delete File: .git/config\n"},
+		blocked: ".git/config is protected",
+	},
 
-	{file: "tests.yaml", tool: "Edit", args: map[string]any{"file_path": "good/a.go"}, after: true, wrote: "good/go.log: test ."},
-	{file: "tests.yaml", tool: "Edit", args: map[string]any{"file_path": "bad/a.go"}, after: true, said: "--- FAIL: TestIt"},
+	{
+		file:  "tests.yaml",
+		tool:  "Edit",
+		args:  map[string]any{"file_path": "good/a.go"},
+		after: true,
+		wrote: "good/go.log: test .",
+	},
+	{
+		file:  "tests.yaml",
+		tool:  "Edit",
+		args:  map[string]any{"file_path": "bad/a.go"},
+		after: true,
+		said:  "--- FAIL: TestIt",
+	},
 
 	{file: "secrets.yaml", tool: "Write", args: file("a.txt", "token = os.Getenv(\"TOKEN\")")},
 	{file: "secrets.yaml", tool: "Write", args: file("a.txt", "AKIA"+"ABCDEFGHIJKLMNOP"), blocked: "key or token"},
-	{file: "secrets.yaml", tool: "Bash", args: bash("echo '-----BEGIN RSA PRIVATE " + "KEY-----' >k"), blocked: "key or token"},
+	{
+		file:    "secrets.yaml",
+		tool:    "Bash",
+		args:    bash("echo '-----BEGIN RSA PRIVATE " + "KEY-----' >k"),
+		blocked: "key or token",
+	},
 
 	{file: "commit.yaml", tool: "Bash", args: bash("git status")},
 	{file: "commit.yaml", tool: "Bash", args: bash(`git commit -m "fix: greet by name"`)},
 	{file: "commit.yaml", tool: "Bash", args: bash(`git add . && git commit -am 'feat(cli): hooks'`)},
 	{file: "commit.yaml", tool: "Bash", args: bash(`git commit -m "stuff"`), blocked: `"stuff": begin with a type`},
-	{file: "commit.yaml", tool: "Bash", args: bash(`git commit -m "fix: ` + strings.Repeat("x", 80) + `"`), blocked: "at most 72"},
+	{
+		file:    "commit.yaml",
+		tool:    "Bash",
+		args:    bash(`git commit -m "fix: ` + strings.Repeat("x", 80) + `"`),
+		blocked: "at most 72",
+	},
 
 	{file: "ask.yaml", tool: "Bash", args: bash("git pull")},
 	{file: "ask.yaml", tool: "Bash", args: bash("git push origin main"), asks: true},
@@ -70,7 +97,13 @@ var examples = []example{
 	{file: "notify.yaml", data: &sdk.AfterResponseContext{Context: sdk.Context{HasToolCalls: true}}},
 	{file: "notify.yaml", data: &sdk.AfterResponseContext{Response: "done"}, wrote: "notify.log: aura"},
 
-	{file: "log.yaml", tool: "Read", args: map[string]any{"path": "x"}, after: true, wrote: ".aura/log/tools.jsonl: \"name\":\"Read\""},
+	{
+		file:  "log.yaml",
+		tool:  "Read",
+		args:  map[string]any{"path": "x"},
+		after: true,
+		wrote: ".aura/log/tools.jsonl: \"name\":\"Read\"",
+	},
 
 	{file: "context.yaml", data: &sdk.SessionStartContext{}, said: "Git branch: trunk\nUncommitted changes:\n M a.go"},
 }
@@ -145,9 +178,15 @@ func (e example) run(t *testing.T) {
 func (e example) event() lifecycle.Event {
 	switch {
 	case e.tool != "" && e.after:
-		return lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: &sdk.AfterToolContext{ToolName: e.tool, Arguments: e.args, ToolResult: "ok"}}
+		return lifecycle.Event{
+			Moment: lifecycle.AfterToolExecution,
+			Data:   &sdk.AfterToolContext{ToolName: e.tool, Arguments: e.args, ToolResult: "ok"},
+		}
 	case e.tool != "":
-		return lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{ToolName: e.tool, Arguments: e.args}}
+		return lifecycle.Event{
+			Moment: lifecycle.BeforeToolExecution,
+			Data:   &sdk.BeforeToolContext{ToolName: e.tool, Arguments: e.args},
+		}
 	}
 	if _, ok := e.data.(*sdk.SessionStartContext); ok {
 		return lifecycle.Event{Moment: lifecycle.SessionStart, Data: e.data}

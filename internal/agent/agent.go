@@ -1,4 +1,4 @@
-// Package agent is the loop between the person, the model and the tools. It owns
+// Package agent is the loop between the user, the model and the tools. It owns
 // the conversation and dispatches every moment of its life on the pipeline. It
 // reads no configuration, knows no provider and draws nothing: profiles come from
 // the composition root, what happens goes to an observer.
@@ -37,9 +37,9 @@ type Options struct {
 	Place   Place
 	Observe func(Event) // nil = nobody watches.
 
-	// Approve puts a call to the person. nil means that nobody can be asked.
+	// Approve puts a call to the user. nil means that nobody can be asked.
 	Approve func(context.Context, Approval) Decision
-	// Ask puts a question of the model to the person. nil means likewise.
+	// Ask puts a question of the model to the user. nil means likewise.
 	Ask func(context.Context, tool.Question) ([]string, error)
 
 	// Exists reports whether there is a tool of that name that the filters hide.
@@ -90,10 +90,10 @@ type Agent struct {
 // label is how the session is called.
 type label struct {
 	title string // What it is about.
-	name  string // How the person calls it.
+	name  string // How the user calls it.
 }
 
-// toggles are switches the person can turn while the session runs.
+// toggles are switches the user can turn while the session runs.
 type toggles struct {
 	auto    bool
 	done    bool
@@ -182,9 +182,13 @@ func (a *Agent) Switch(ctx context.Context, name, mode, reason string) error {
 		return a.saveMeta()
 	}
 	a.emit(Event{Kind: Switched, Text: p.Agent, Source: reason})
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.OnAgentSwitch, Data: &sdk.OnAgentSwitchContext{
-		Context: a.Snapshot(), PreviousAgent: previous, NewAgent: p.Agent, Reason: reason,
-	}}, nil)
+	out := a.opts.Pipeline.Dispatch(
+		ctx,
+		lifecycle.Event{Moment: lifecycle.OnAgentSwitch, Data: &sdk.OnAgentSwitchContext{
+			Context: a.Snapshot(), PreviousAgent: previous, NewAgent: p.Agent, Reason: reason,
+		}},
+		nil,
+	)
 	a.tell(out)
 	a.say(out.Said)
 	return a.saveMeta()
@@ -315,10 +319,10 @@ func (a *Agent) replace(msgs []message.Message) {
 	}
 }
 
-// CountInteraction counts one input of the person, command or not.
+// CountInteraction counts one input of the user, command or not.
 func (a *Agent) CountInteraction() { a.stats.interactions++ }
 
-// Notice shows a text to the person only.
+// Notice shows a text to the user only.
 func (a *Agent) Notice(source, text string) { a.emit(Event{Kind: Noticed, Source: source, Text: text}) }
 
 // emit hands an event to the observer. Safe for use by several goroutines.
@@ -369,7 +373,7 @@ func (a *Agent) say(said []lifecycle.Said) {
 }
 
 // append adds a finished message to the conversation and its log. That the log
-// cannot be written must not stop the conversation: the person is told once.
+// cannot be written must not stop the conversation: the user is told once.
 func (a *Agent) append(m message.Message) {
 	if m.CreatedAt.IsZero() {
 		m.CreatedAt = time.Now()

@@ -33,7 +33,7 @@ type call struct {
 	duration time.Duration
 }
 
-// Approval is a call that needs a person's consent.
+// Approval is a call that needs a user's consent.
 type Approval struct {
 	Tool    string
 	Args    map[string]any
@@ -46,7 +46,7 @@ type Approval struct {
 // Keeps reports whether a decision can be remembered for that long.
 func (q Approval) Keeps(r Remember) bool { return len(q.Keep) == 0 || slices.Contains(q.Keep, r) }
 
-// Decision is the person's answer to an Approval.
+// Decision is the user's answer to an Approval.
 type Decision struct {
 	Allow    bool
 	Reason   string   // Why not.
@@ -133,7 +133,8 @@ func malformedText(raw string) string {
 }
 
 // cutText is what a model reads whose call did not fit into its answer.
-const cutText = "the call was cut at the output limit of your answer: its arguments are incomplete and nothing was done. " +
+const cutText = "the call was cut at the output limit of your answer: its arguments are incomplete and nothing " +
+	"was done. " +
 	"Do not send the same call again. Do the work in smaller pieces, for example write a long file in several calls."
 
 // cut reports whether the last call of an answer that reached the output limit is
@@ -226,7 +227,7 @@ func (a *Agent) runGroup(ctx context.Context, group []*call) {
 func (a *Agent) admit(ctx context.Context, c *call) {
 	switch {
 	case ctx.Err() != nil:
-		c.reject("cancelled by the person")
+		c.reject("cancelled by the user")
 		return
 	case c.malfunct != "":
 		c.reject(c.malfunct)
@@ -237,19 +238,23 @@ func (a *Agent) admit(ctx context.Context, c *call) {
 		return
 	}
 	data := &sdk.BeforeToolContext{Context: a.Snapshot(), ToolName: c.Name, ToolCallID: c.ID, Arguments: c.Arguments}
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data}, func(data any) error {
-		if problems := c.tool.Schema.Check(data.(*sdk.BeforeToolContext).Arguments); len(problems) > 0 {
-			return fmt.Errorf("modified arguments are invalid: %s", strings.Join(problems, "; "))
-		}
-		return nil
-	})
+	out := a.opts.Pipeline.Dispatch(
+		ctx,
+		lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data},
+		func(data any) error {
+			if problems := c.tool.Schema.Check(data.(*sdk.BeforeToolContext).Arguments); len(problems) > 0 {
+				return fmt.Errorf("modified arguments are invalid: %s", strings.Join(problems, "; "))
+			}
+			return nil
+		},
+	)
 	a.during(out)
 	c.Arguments = out.Data.(*sdk.BeforeToolContext).Arguments
 	switch {
 	case out.Blocked != nil:
 		c.reject(out.Blocked.Reason)
 	case ctx.Err() != nil:
-		c.reject("cancelled by the person")
+		c.reject("cancelled by the user")
 	case len(out.Asks) > 0:
 		a.approve(ctx, c, out.Asks)
 	}
@@ -271,7 +276,7 @@ func (a *Agent) during(out lifecycle.Outcome) {
 	a.turn.disabled = append(a.turn.disabled, out.DisableTools...)
 }
 
-// approve asks the person about a call.
+// approve asks the user about a call.
 func (a *Agent) approve(ctx context.Context, c *call, asks []lifecycle.Refusal) {
 	var reasons []string
 	for _, ask := range asks {
@@ -284,16 +289,25 @@ func (a *Agent) approve(ctx context.Context, c *call, asks []lifecycle.Refusal) 
 	}
 	if a.opts.Approve == nil {
 		a.opts.Pipeline.Note(r)
-		c.reject(fmt.Sprintf("needs approval (%s), and nobody can be asked here. The person can allow it with --auto or by a rule in tools.policy.auto.", why))
+		c.reject(
+			fmt.Sprintf(
+				"needs approval (%s), and nobody can be asked here. The user can allow it with --auto or by a "+
+					"rule in tools.policy.auto.",
+				why,
+			),
+		)
 		return
 	}
-	d := a.opts.Approve(ctx, Approval{Tool: c.Name, Args: c.Arguments, Effects: c.tool.SideEffects, Asks: asks, Agent: a.profile.Agent})
+	d := a.opts.Approve(
+		ctx,
+		Approval{Tool: c.Name, Args: c.Arguments, Effects: c.tool.SideEffects, Asks: asks, Agent: a.profile.Agent},
+	)
 	if r.Duration, r.Detail = time.Since(r.Time), d.String(); d.Allow {
 		r.Verdict = lifecycle.Allowed
 	}
 	a.opts.Pipeline.Note(r)
 	if !d.Allow {
-		c.reject("denied by the person: " + cmpOr(d.Reason, "no reason given"))
+		c.reject("denied by the user: " + cmpOr(d.Reason, "no reason given"))
 	}
 }
 
@@ -306,7 +320,7 @@ func (a *Agent) execute(ctx context.Context, c *call) {
 		return
 	}
 	if ctx.Err() != nil {
-		c.reject("cancelled by the person")
+		c.reject("cancelled by the user")
 		return
 	}
 	a.emit(Event{Kind: ToolStarted, Tool: c.Name, CallID: c.ID, Args: c.Arguments})
@@ -341,7 +355,7 @@ func (a *Agent) runTool(ctx context.Context, c *call) (tool.Result, error) {
 		return r.result, r.err
 	case <-limited.Done():
 		if ctx.Err() != nil {
-			return tool.Result{}, errors.New("cancelled by the person")
+			return tool.Result{}, errors.New("cancelled by the user")
 		}
 		return tool.Result{}, fmt.Errorf("timed out after %s", c.tool.Timeout)
 	}
@@ -363,7 +377,9 @@ func (a *Agent) safely(ctx context.Context, c *call, tc tool.Call) (r tool.Resul
 func (a *Agent) conclude(ctx context.Context, c *call, following []*call) {
 	defer a.takeRoom(c)
 	if c.rejected {
-		a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Args: c.Arguments, Text: c.err.Error(), Failed: true})
+		a.emit(
+			Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Args: c.Arguments, Text: c.err.Error(), Failed: true},
+		)
 		return
 	}
 	limit := a.resultLimit(c, following)
@@ -393,7 +409,16 @@ func (a *Agent) conclude(ctx context.Context, c *call, following []*call) {
 	if out.Data != any(data) { // Some handler replaced the output.
 		c.replaced = new(a.limitResult(out.Data.(*sdk.AfterToolContext).ToolResult, limit))
 	}
-	a.emit(Event{Kind: ToolFinished, Tool: c.Name, CallID: c.ID, Text: c.text(), Failed: c.err != nil, Duration: c.duration})
+	a.emit(
+		Event{
+			Kind:     ToolFinished,
+			Tool:     c.Name,
+			CallID:   c.ID,
+			Text:     c.text(),
+			Failed:   c.err != nil,
+			Duration: c.duration,
+		},
+	)
 	for _, text := range c.feedback {
 		a.emit(Event{Kind: Injected, Tool: c.Name, CallID: c.ID, Text: text})
 	}
@@ -402,7 +427,11 @@ func (a *Agent) conclude(ctx context.Context, c *call, following []*call) {
 // count takes an executed call into the statistics and the history of the turn.
 func (a *Agent) count(c *call) {
 	record := sdk.ToolCall{
-		Name: c.Name, Args: tool.CloneArgs(c.Arguments), ArgsJSON: tool.ArgsJSON(c.Arguments), Result: c.result.Text, Duration: c.duration,
+		Name:     c.Name,
+		Args:     tool.CloneArgs(c.Arguments),
+		ArgsJSON: tool.ArgsJSON(c.Arguments),
+		Result:   c.result.Text,
+		Duration: c.duration,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

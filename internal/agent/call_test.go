@@ -96,7 +96,9 @@ turns:
 	if got, want := j.String(), "<a <b <c a> b> c> <d d> <e <f e> f>"; got != want {
 		t.Errorf("order %s, want %s", got, want)
 	}
-	if got, want := brief(r.model.request(2).Messages[2:]), "tool:met a tool:met b tool:met c tool:ok tool:apple tool:apple"; got != want {
+	if got, want := brief(
+		r.model.request(2).Messages[2:],
+	), "tool:met a tool:met b tool:met c tool:ok tool:apple tool:apple"; got != want {
 		t.Errorf("results %s", got)
 	}
 }
@@ -104,11 +106,16 @@ turns:
 // HO-40: a serial tool never runs beside another call, and nothing does where
 // tools.parallel is off.
 func TestSerialCalls(t *testing.T) {
-	const turns = "turns: [{calls: [{name: One, id: a}, {name: One, id: b}, {name: One, id: c}]}, {text: ok, expect: {not_contains: [crowded]}}]\n"
+	const turns = "turns: [{calls: [{name: One, id: a}, {name: One, id: b}, {name: One, id: c}]}, {text: ok, " +
+		"expect: {not_contains: [crowded]}}]\n"
 	for _, serial := range []bool{true, false} { // The tool, or all tools.
 		j := &journal{}
 		newRig(t, turns, setup{
-			tools: []tool.Tool{alone("One", serial)}, handlers: j.around(), profile: func(p *agent.Profile) { p.Settings.Serial = !serial },
+			tools: []tool.Tool{
+				alone("One", serial),
+			},
+			handlers: j.around(),
+			profile:  func(p *agent.Profile) { p.Settings.Serial = !serial },
 		}).send("go")
 		if got, want := j.String(), "<a a> <b b> <c c>"; got != want {
 			t.Errorf("serial tool %v: order %s, want %s", serial, got, want)
@@ -137,7 +144,13 @@ turns:
 			p.Mode = "plan"
 			p.Tools = slices.DeleteFunc(slices.Clone(p.Tools), func(t tool.Tool) bool { return t.Name == "Hidden" })
 		},
-		handlers: []lifecycle.Binding{on(lifecycle.AfterToolExecution, "a", func(*sdk.AfterToolContext) lifecycle.Reply { after++; return lifecycle.Reply{} })},
+		handlers: []lifecycle.Binding{
+			on(
+				lifecycle.AfterToolExecution,
+				"a",
+				func(*sdk.AfterToolContext) lifecycle.Reply { after++; return lifecycle.Reply{} },
+			),
+		},
 	})
 	r.send("go")
 	second := r.model.request(2).Messages
@@ -151,7 +164,9 @@ turns:
 			}
 		}
 	}
-	if got, want := brief(r.model.request(3).Messages), "user:go assistant:+e tool:apple assistant:+g tool:apple"; got != want {
+	if got, want := brief(
+		r.model.request(3).Messages,
+	), "user:go assistant:+e tool:apple assistant:+g tool:apple"; got != want {
 		t.Errorf("third request %s\nwant %s", got, want)
 	}
 	if s := r.Snapshot().Stats; after != 2 || s.ToolCalls != 2 || s.ToolErrors != 0 {
@@ -176,7 +191,9 @@ func TestRewrittenArguments(t *testing.T) {
 	const turns = "turns: [{calls: [{name: Bash, arguments: {command: echo x}}]}, {text: ok}]\n"
 	r := newRig(t, turns, setup{handlers: []lifecycle.Binding{rewrite("a", add("a")), rewrite("b", add("b"))}})
 	r.send("go")
-	if got, want := brief(r.model.request(2).Messages[2:]), "tool:xab assistant:said by a assistant:said by b"; got != want {
+	if got, want := brief(
+		r.model.request(2).Messages[2:],
+	), "tool:xab assistant:said by a assistant:said by b"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for name, f := range map[string]func(map[string]any){
@@ -186,7 +203,10 @@ func TestRewrittenArguments(t *testing.T) {
 	} {
 		r := newRig(t, turns, setup{handlers: []lifecycle.Binding{rewrite("a", f), rewrite("b", add("b"))}})
 		r.send("go")
-		if got := brief(r.model.request(2).Messages[2:]); !strings.HasPrefix(got, "tool:Error: plugin modified arguments are invalid: ") || !strings.Contains(got, `(plugin "a")`) || strings.Contains(got, "said by") {
+		if got := brief(
+			r.model.request(2).Messages[2:],
+		); !strings.HasPrefix(got, "tool:Error: plugin modified arguments are invalid: ") || !strings.Contains(got, `(plugin "a")`) ||
+			strings.Contains(got, "said by") {
 			t.Errorf("%s: %s", name, got)
 		}
 		if got := r.Snapshot().Stats.ToolCalls; got != 0 {
@@ -198,13 +218,26 @@ func TestRewrittenArguments(t *testing.T) {
 // One veto is enough, and later handlers are not asked.
 func TestBlockedCall(t *testing.T) {
 	asked := false
-	r := newRig(t, "turns: [{calls: [{name: Write, arguments: {path: a, content: x}}]}, {text: ok, expect: {last: [not today]}}, {text: ok, expect: {not_contains: [not today]}}]\n", setup{handlers: []lifecycle.Binding{
-		on(lifecycle.BeforeToolExecution, "a", func(*sdk.BeforeToolContext) lifecycle.Reply { return says("fine with me") }),
-		on(lifecycle.BeforeToolExecution, "b", func(*sdk.BeforeToolContext) lifecycle.Reply {
-			return lifecycle.Reply{Block: true, Reason: "not today"}
-		}),
-		on(lifecycle.BeforeToolExecution, "c", func(*sdk.BeforeToolContext) lifecycle.Reply { asked = true; return lifecycle.Reply{} }),
-	}})
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Write, arguments: {path: a, content: x}}]}, {text: ok, expect: {last: [not "+
+			"today]}}, {text: ok, expect: {not_contains: [not today]}}]\n",
+		setup{handlers: []lifecycle.Binding{
+			on(
+				lifecycle.BeforeToolExecution,
+				"a",
+				func(*sdk.BeforeToolContext) lifecycle.Reply { return says("fine with me") },
+			),
+			on(lifecycle.BeforeToolExecution, "b", func(*sdk.BeforeToolContext) lifecycle.Reply {
+				return lifecycle.Reply{Block: true, Reason: "not today"}
+			}),
+			on(
+				lifecycle.BeforeToolExecution,
+				"c",
+				func(*sdk.BeforeToolContext) lifecycle.Reply { asked = true; return lifecycle.Reply{} },
+			),
+		}},
+	)
 	r.send("go")
 	if r.read("a") != "" || asked || r.model.holds(2, "fine with me") {
 		t.Errorf("written %q, asked %v", r.read("a"), asked)
@@ -235,11 +268,21 @@ func TestReplacedOutput(t *testing.T) {
 	if got, want := brief(r.model.request(2).Messages[2:]), "tool:appleab tool:halfab"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if seen[0].ToolResult != "apple" || seen[1].ToolResult != "applea" || seen[2].ToolResult != "appleab" || seen[0].ToolError != "" || seen[0].ToolDuration <= 0 ||
-		seen[3].ToolError != "broke" || seen[3].ToolName != "Broken" {
+	if seen[0].ToolResult != "apple" || seen[1].ToolResult != "applea" || seen[2].ToolResult != "appleab" ||
+		seen[0].ToolError != "" ||
+		seen[0].ToolDuration <= 0 ||
+		seen[3].ToolError != "broke" ||
+		seen[3].ToolName != "Broken" {
 		t.Errorf("%+v", seen)
 	}
-	r = newRig(t, turns, setup{tools: []tool.Tool{answers("Apple", "apple"), broken}, handlers: []lifecycle.Binding{replace("a", func(string) *string { return new("") })}})
+	r = newRig(
+		t,
+		turns,
+		setup{
+			tools:    []tool.Tool{answers("Apple", "apple"), broken},
+			handlers: []lifecycle.Binding{replace("a", func(string) *string { return new("") })},
+		},
+	)
 	r.send("go")
 	if got, want := brief(r.model.request(2).Messages[2:]), "tool: tool:"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -262,12 +305,23 @@ func TestBadTools(t *testing.T) {
 		return tool.Result{}, ctx.Err()
 	})
 	patient.Timeout = time.Millisecond
-	r := newRig(t, "turns: [{calls: [{name: Bomb}, {name: Stuck}, {name: Patient}, {name: Edit, arguments: {}}]}, {text: ok}]\n", setup{
-		tools: []tool.Tool{fake("Bomb", func(context.Context, tool.Call) (tool.Result, error) { panic("boom") }), stuck, patient},
-		profile: func(p *agent.Profile) { // Somebody else's Edit, which declares no paths.
-			p.Tools = append(slices.DeleteFunc(slices.Clone(p.Tools), func(t tool.Tool) bool { return t.Name == "Edit" }), answers("Edit", "edited"))
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Bomb}, {name: Stuck}, {name: Patient}, {name: Edit, arguments: {}}]}, {text: ok}]\n",
+		setup{
+			tools: []tool.Tool{
+				fake("Bomb", func(context.Context, tool.Call) (tool.Result, error) { panic("boom") }),
+				stuck,
+				patient,
+			},
+			profile: func(p *agent.Profile) { // Somebody else's Edit, which declares no paths.
+				p.Tools = append(
+					slices.DeleteFunc(slices.Clone(p.Tools), func(t tool.Tool) bool { return t.Name == "Edit" }),
+					answers("Edit", "edited"),
+				)
+			},
 		},
-	})
+	)
 	r.send("go")
 	got := r.model.request(2).Messages[2:]
 	for i, want := range []string{"Error: tool Bomb panicked: boom", "Error: timed out after 1ms", "", "edited"} {
@@ -284,9 +338,13 @@ func TestBadTools(t *testing.T) {
 func TestResultLimit(t *testing.T) {
 	flood := strings.Repeat("ä", 50_000)
 	r := newRig(t, "turns: [{calls: [{name: Flood}, {name: Fail}, {name: Apple}]}, {text: ok}]\n", setup{
-		tools: []tool.Tool{answers("Flood", "begin"+flood+"end"), answers("Apple", "apple"), fake("Fail", func(context.Context, tool.Call) (tool.Result, error) {
-			return tool.Result{}, errors.New("begin" + flood + "end")
-		})},
+		tools: []tool.Tool{
+			answers("Flood", "begin"+flood+"end"),
+			answers("Apple", "apple"),
+			fake("Fail", func(context.Context, tool.Call) (tool.Result, error) {
+				return tool.Result{}, errors.New("begin" + flood + "end")
+			}),
+		},
 		profile: func(p *agent.Profile) { p.Settings.Result.Tokens = 500 },
 	})
 	r.send("go")
@@ -312,12 +370,20 @@ func TestResultLimit(t *testing.T) {
 func TestResultsShareTheWindow(t *testing.T) {
 	flood := strings.Repeat("flood ", 20_000)
 	for _, serial := range []bool{false, true} {
-		r := newRig(t, "model: {context_length: 8000}\nturns: [{calls: [{name: Flood}, {name: Apple}, {name: Flood}, {name: Flood}]}, {text: ok}]\n", setup{
-			tools: []tool.Tool{answers("Flood", flood), answers("Apple", "apple")},
-			profile: func(p *agent.Profile) {
-				p.Settings.Serial, p.Settings.Result, p.Settings.Compaction.Disabled = serial, agent.ResultLimit{Tokens: 1, Percent: 90}, true
+		r := newRig(
+			t,
+			"model: {context_length: 8000}\n"+
+				"turns: [{calls: [{name: Flood}, {name: Apple}, {name: Flood}, {name: Flood}]}, {text: ok}]\n",
+			setup{
+				tools: []tool.Tool{answers("Flood", flood), answers("Apple", "apple")},
+				profile: func(p *agent.Profile) {
+					p.Settings.Serial, p.Settings.Result, p.Settings.Compaction.Disabled = serial, agent.ResultLimit{
+						Tokens:  1,
+						Percent: 90,
+					}, true
+				},
 			},
-		})
+		)
 		r.send("go")
 		var sizes []int
 		total := 0
@@ -332,7 +398,16 @@ func TestResultsShareTheWindow(t *testing.T) {
 		if total > 8000*95/100 {
 			t.Errorf("serial %v: results of %d tokens fill the window: %v", serial, total, sizes)
 		}
-		if small, large := min(sizes[0], sizes[2], sizes[3]), max(sizes[0], sizes[2], sizes[3]); !serial && large-small > 200 {
+		if small, large := min(
+			sizes[0],
+			sizes[2],
+			sizes[3],
+		), max(
+			sizes[0],
+			sizes[2],
+			sizes[3],
+		); !serial &&
+			large-small > 200 {
 			t.Errorf("results that ran together are not cut alike: %v", sizes)
 		}
 		if after := r.Snapshot().Tokens; after.Estimate > after.Max {
@@ -352,7 +427,11 @@ func TestResultsShareTheWindow(t *testing.T) {
 
 // Output of a running tool is shown while it runs.
 func TestLiveOutput(t *testing.T) {
-	r := newRig(t, "turns: [{calls: [{name: Bash, id: b1, arguments: {command: 'echo one; echo two'}}]}, {text: ok}]\n", setup{})
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Bash, id: b1, arguments: {command: 'echo one; echo two'}}]}, {text: ok}]\n",
+		setup{},
+	)
 	r.send("go")
 	var kinds []string
 	var live string
@@ -379,14 +458,27 @@ func TestLiveOutput(t *testing.T) {
 func TestCancelInTool(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	j := &journal{}
-	r := newRig(t, "turns: [{text: I try, calls: [{name: Wait, id: a}, {name: Apple, id: b}]}, {text: ok, expect: {contains: [I try]}}]\n", setup{
-		tools: []tool.Tool{{Name: "Wait", Schema: nothing(), Serial: true, Execute: func(ctx context.Context, _ tool.Call) (tool.Result, error) {
-			cancel()
-			<-ctx.Done()
-			return tool.Result{}, ctx.Err()
-		}}, answers("Apple", "apple")},
-		handlers: j.around(),
-	})
+	r := newRig(
+		t,
+		"turns: [{text: I try, calls: [{name: Wait, id: a}, {name: Apple, id: b}]}, {text: ok, expect: "+
+			"{contains: [I try]}}]\n",
+		setup{
+			tools: []tool.Tool{
+				{
+					Name:   "Wait",
+					Schema: nothing(),
+					Serial: true,
+					Execute: func(ctx context.Context, _ tool.Call) (tool.Result, error) {
+						cancel()
+						<-ctx.Done()
+						return tool.Result{}, ctx.Err()
+					},
+				},
+				answers("Apple", "apple"),
+			},
+			handlers: j.around(),
+		},
+	)
 	if _, err := r.Send(ctx, agent.Input{Text: "go"}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
@@ -394,12 +486,14 @@ func TestCancelInTool(t *testing.T) {
 		t.Errorf("%+v, handlers %s", got, j)
 	}
 	r.send("on")
-	if got := brief(r.model.request(2).Messages); got != "user:go assistant:I try+a+b tool:Error: context canceled tool:Error: cancelled by the person user:on" {
+	if got := brief(
+		r.model.request(2).Messages,
+	); got != "user:go assistant:I try+a+b tool:Error: context canceled tool:Error: cancelled by the user user:on" {
 		t.Errorf("second request: %s", got)
 	}
 }
 
-// HO-35: what a rule wants confirmed is put to the person, with the arguments that
+// HO-35: what a rule wants confirmed is put to the user, with the arguments that
 // will really be used; without anybody to ask it is denied with a word on how to
 // allow it; auto mode lifts it.
 func TestApproval(t *testing.T) {
@@ -414,7 +508,8 @@ func TestApproval(t *testing.T) {
 		options func(*agent.Options)
 		want    string
 	}{
-		{"headless", nil, "tool:Error: needs approval (tool policy, confirm: Bash:echo*), and nobody can be asked here. The person can allow it with --auto or by a rule in tools.policy.auto."},
+		{"headless", nil, "tool:Error: needs approval (tool policy, confirm: Bash:echo*), and nobody can be " +
+			"asked here. The user can allow it with --auto or by a rule in tools.policy.auto."},
 		{"yes", func(o *agent.Options) {
 			o.Approve = func(_ context.Context, a agent.Approval) agent.Decision {
 				asked = append(asked, a)
@@ -423,7 +518,7 @@ func TestApproval(t *testing.T) {
 		}, "tool:y assistant:rewritten"},
 		{"no", func(o *agent.Options) {
 			o.Approve = func(context.Context, agent.Approval) agent.Decision { return agent.Decision{Reason: "I said no"} }
-		}, "tool:Error: denied by the person: I said no"},
+		}, "tool:Error: denied by the user: I said no"},
 		{"auto", func(o *agent.Options) { o.Auto = true }, "tool:y assistant:rewritten"},
 	} {
 		r := newRig(t, turns, setup{rules: rules, handlers: []lifecycle.Binding{rewrite}, options: c.options})
@@ -432,7 +527,8 @@ func TestApproval(t *testing.T) {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
-	if len(asked) != 1 || asked[0].Tool != "Bash" || asked[0].Args["command"] != "echo y" || asked[0].Agent != "main" || len(asked[0].Asks) != 1 {
+	if len(asked) != 1 || asked[0].Tool != "Bash" || asked[0].Args["command"] != "echo y" || asked[0].Agent != "main" ||
+		len(asked[0].Asks) != 1 {
 		t.Errorf("asked %+v", asked)
 	}
 }
@@ -445,7 +541,9 @@ func TestBatch(t *testing.T) {
 		if d.ToolName != "Bash" {
 			return lifecycle.Reply{}
 		}
-		return lifecycle.Reply{Result: sdk.Result{Output: new(strings.ReplaceAll(d.ToolResult+d.ToolError, "SECRET", "<redacted>"))}}
+		return lifecycle.Reply{
+			Result: sdk.Result{Output: new(strings.ReplaceAll(d.ToolResult+d.ToolError, "SECRET", "<redacted>"))},
+		}
 	})
 	r := newRig(t, `
 turns:
@@ -462,7 +560,11 @@ turns:
             - {name: Nope}
   - text: ok
 `, setup{
-		tools: []tool.Tool{answers("Meet", "met")}, rules: guard.Rules{Deny: []string{"Bash:rm*"}}, handlers: append(j.around(), redact),
+		tools: []tool.Tool{
+			answers("Meet", "met"),
+		},
+		rules:    guard.Rules{Deny: []string{"Bash:rm*"}},
+		handlers: append(j.around(), redact),
 	})
 	r.send("go")
 	got := r.model.request(2).Messages[2].Content
@@ -488,22 +590,37 @@ turns:
 // An unexpected answer of a handler cannot leave messages out of order: results are
 // answers to their calls even where handlers speak, disable and replace at once.
 func TestResultsStayInOrder(t *testing.T) {
-	noisy := lifecycle.Reply{Result: sdk.Result{Message: "noise", Role: sdk.RoleUser, Eject: true, DisableTools: []string{"X*"}, Output: new("out")}}
-	r := newRig(t, "turns: [{calls: [{name: Apple, id: a}, {name: Nope, id: b}, {name: Apple, id: c}]}, {calls: [{name: Apple, id: a}]}, {text: ok}]\n", setup{
-		tools: []tool.Tool{answers("Apple", "apple")},
-		handlers: []lifecycle.Binding{
-			on(lifecycle.BeforeToolExecution, "b", func(*sdk.BeforeToolContext) lifecycle.Reply { return noisy }),
-			on(lifecycle.AfterToolExecution, "a", func(*sdk.AfterToolContext) lifecycle.Reply { return noisy }),
-			on(lifecycle.AfterResponse, "r", func(d *sdk.AfterResponseContext) lifecycle.Reply {
-				if len(d.Calls) == 0 {
-					return lifecycle.Reply{}
-				}
-				return noisy
-			}),
+	noisy := lifecycle.Reply{
+		Result: sdk.Result{
+			Message:      "noise",
+			Role:         sdk.RoleUser,
+			Eject:        true,
+			DisableTools: []string{"X*"},
+			Output:       new("out"),
 		},
-	})
+	}
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Apple, id: a}, {name: Nope, id: b}, {name: Apple, id: c}]}, {calls: [{name: "+
+			"Apple, id: a}]}, {text: ok}]\n",
+		setup{
+			tools: []tool.Tool{answers("Apple", "apple")},
+			handlers: []lifecycle.Binding{
+				on(lifecycle.BeforeToolExecution, "b", func(*sdk.BeforeToolContext) lifecycle.Reply { return noisy }),
+				on(lifecycle.AfterToolExecution, "a", func(*sdk.AfterToolContext) lifecycle.Reply { return noisy }),
+				on(lifecycle.AfterResponse, "r", func(d *sdk.AfterResponseContext) lifecycle.Reply {
+					if len(d.Calls) == 0 {
+						return lifecycle.Reply{}
+					}
+					return noisy
+				}),
+			},
+		},
+	)
 	r.send("go")
-	if got, want := brief(r.model.request(3).Messages), "user:go assistant:+a+c tool:out tool:out assistant:+a tool:out user:noise user:noise user:noise"; got != want {
+	if got, want := brief(
+		r.model.request(3).Messages,
+	), "user:go assistant:+a+c tool:out tool:out assistant:+a tool:out user:noise user:noise user:noise"; got != want {
 		t.Errorf("third request %s\nwant %s", got, want)
 	}
 }

@@ -74,7 +74,10 @@ func (a *Agent) chunk(ctx context.Context, data *sdk.StreamChunkContext) {
 // request builds the next request. Transforms change this request only.
 func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request, error) {
 	req := &provider.Request{
-		Model: a.profile.Model.Name, System: a.prompt(), Messages: a.hist.sent(), Generation: a.profile.Model.Generation,
+		Model:      a.profile.Model.Name,
+		System:     a.prompt(),
+		Messages:   a.hist.sent(),
+		Generation: a.profile.Model.Generation,
 	}
 	if think := cmpOr(a.state.think, a.profile.Model.Think); think != "" {
 		req.Think = a.Think()
@@ -85,14 +88,21 @@ func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request,
 	a.weigh(ctx)
 	a.turn.offered = a.available()
 	for _, t := range a.turn.offered {
-		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: describe(&t), Parameters: t.Schema.Sent()})
+		req.Tools = append(
+			req.Tools,
+			provider.Tool{Name: t.Name, Description: describe(&t), Parameters: t.Schema.Sent()},
+		)
 	}
 	if !a.opts.Pipeline.Has(lifecycle.TransformMessages) {
 		return req, nil
 	}
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.TransformMessages, Data: &sdk.TransformContext{
-		Context: a.Snapshot(), Messages: transformable(req.System, req.Messages),
-	}}, func(data any) error { return checkTransformed(data.(*sdk.TransformContext).Messages) })
+	out := a.opts.Pipeline.Dispatch(
+		ctx,
+		lifecycle.Event{Moment: lifecycle.TransformMessages, Data: &sdk.TransformContext{
+			Context: a.Snapshot(), Messages: transformable(req.System, req.Messages),
+		}},
+		func(data any) error { return checkTransformed(data.(*sdk.TransformContext).Messages) },
+	)
 	a.tell(out)
 	if d, ok := out.Data.(*sdk.TransformContext); ok {
 		req.System, req.Messages = mergeTransformed(d.Messages, req.Messages)
@@ -207,7 +217,7 @@ func pendingCalls(calls []sdk.MessageToolCall) []sdk.ToolCall {
 	return out
 }
 
-// userText is a message in the name of the person.
+// userText is a message in the name of the user.
 func userText(text, kind string) message.Message {
 	return message.Message{Message: sdk.Message{Role: message.User, Content: text, Type: kind}}
 }

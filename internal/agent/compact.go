@@ -17,14 +17,14 @@ import (
 )
 
 // summaryPrompt tells a model how to summarise a conversation.
-const summaryPrompt = `You summarise a conversation between a person and a coding agent so that the agent can continue from your summary alone.
-Keep: what the person wants and the rules they gave; decisions and why; files that were read, created or changed, with what matters about them; commands and their outcome; errors and how they were solved; what is finished and what comes next.
+const summaryPrompt = `You summarise a conversation between a user and a coding agent so that the agent can continue from your summary alone.
+Keep: what the user wants and the rules they gave; decisions and why; files that were read, created or changed, with what matters about them; commands and their outcome; errors and how they were solved; what is finished and what comes next.
 Leave out: pleasantries, full file contents, anything superseded. Write short factual sentences under headings. Answer with the summary only.`
 
 // ErrNothingToCompact says that the history is too short to be summarised.
 var ErrNothingToCompact = errors.New("nothing to compact: a summary would not make the conversation shorter")
 
-// Compact makes the history shorter because the person asked for it.
+// Compact makes the history shorter because the user asked for it.
 func (a *Agent) Compact(ctx context.Context) error {
 	keep := a.profile.Settings.Compaction.KeepLast
 	said, skip := a.beforeCompaction(ctx, true, keep)
@@ -155,8 +155,13 @@ func (a *Agent) explainFull(err error) error {
 	if n := a.info.ContextLength; n > 0 {
 		window = fmt.Sprintf("the window of %d tokens", n)
 	}
-	return fmt.Errorf("%w; nothing is left to compact: the input (about %d tokens), the system prompt and the tools are too long for %s",
-		err, a.tokens.real(a.hist.msgs[open].Tokens), window)
+	return fmt.Errorf(
+		"%w; nothing is left to compact: the input (about %d tokens), the system prompt and the tools are too "+
+			"long for %s",
+		err,
+		a.tokens.real(a.hist.msgs[open].Tokens),
+		window,
+	)
 }
 
 // beforeCompaction asks the handlers whether they want none. What they say is for
@@ -166,15 +171,19 @@ func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (sa
 		return nil, false
 	}
 	snap := a.Snapshot()
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.BeforeCompaction, Data: &sdk.BeforeCompactionContext{
-		Context: snap, Forced: forced, TokensUsed: snap.Tokens.Estimate, ContextPercent: snap.Tokens.Percent,
-		MessageCount: snap.MessageCount, KeepLast: keep,
-	}}, nil)
+	out := a.opts.Pipeline.Dispatch(
+		ctx,
+		lifecycle.Event{Moment: lifecycle.BeforeCompaction, Data: &sdk.BeforeCompactionContext{
+			Context: snap, Forced: forced, TokensUsed: snap.Tokens.Estimate, ContextPercent: snap.Tokens.Percent,
+			MessageCount: snap.MessageCount, KeepLast: keep,
+		}},
+		nil,
+	)
 	a.tell(out)
 	return out.Said, out.Skip
 }
 
-// compact replaces all but the last keep messages, and what the person asked for in the
+// compact replaces all but the last keep messages, and what the user asked for in the
 // turn that runs, by a summary.
 func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 	cut := a.boundary(keep)
@@ -214,7 +223,8 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 		text += "\n\nTodos:\n" + todos
 	}
 	if stays {
-		text += "\n\nThe next message is what the person asked for last. What the summary says about it has been done already: continue from there."
+		text += "\n\nThe next message is what the user asked for last. What the summary says about it has been " +
+			"done already: continue from there."
 	}
 	msgs := []message.Message{userText(text, sdk.TypeNormal)}
 	msgs[0].CreatedAt = time.Now()
@@ -252,7 +262,7 @@ func (a *Agent) outlives(i, unseen int) bool {
 	return m.Type == sdk.TypeNormal || i >= unseen && m.Sent()
 }
 
-// unanswered is the index of what the person asked for and has no answer yet, because the
+// unanswered is the index of what the user asked for and has no answer yet, because the
 // turn still runs or was broken off; -1 if there is nothing. It is never summarised.
 func (a *Agent) unanswered() int {
 	running := a.turn.iteration > 0 && !a.turn.finished
@@ -271,7 +281,7 @@ func (a *Agent) unanswered() int {
 }
 
 // boundary is the index of the first message that stays when keep messages are
-// kept, besides what the person asked for; 0 if there is nothing before it worth a
+// kept, besides what the user asked for; 0 if there is nothing before it worth a
 // summary. A result is never separated from its call.
 func (a *Agent) boundary(keep int) int {
 	cut, unseen := len(a.hist.msgs), a.unseen()
@@ -301,7 +311,12 @@ func (a *Agent) summarise(ctx context.Context, msgs []message.Message) (summary 
 		model = *c.Model
 	}
 	for _, length := range append([]int{c.ResultLength}, c.Retries...) {
-		summary, err = a.complete(ctx, model, cmpOr(c.Prompt, summaryPrompt), "Summarise this conversation:\n\n"+transcript(msgs, length))
+		summary, err = a.complete(
+			ctx,
+			model,
+			cmpOr(c.Prompt, summaryPrompt),
+			"Summarise this conversation:\n\n"+transcript(msgs, length),
+		)
 		if provider.ClassOf(err) != provider.ContextExhausted {
 			break
 		}
@@ -315,7 +330,10 @@ func (a *Agent) summarise(ctx context.Context, msgs []message.Message) (summary 
 // complete asks a model for one text outside the conversation.
 func (a *Agent) complete(ctx context.Context, m Model, system, prompt string) (string, error) {
 	resp, err := m.Client.Chat(a.telling(ctx), &provider.Request{
-		Model: m.Name, System: system, Generation: m.Generation, Messages: []message.Message{userText(prompt, sdk.TypeNormal)},
+		Model:      m.Name,
+		System:     system,
+		Generation: m.Generation,
+		Messages:   []message.Message{userText(prompt, sdk.TypeNormal)},
 	}, nil)
 	if err != nil {
 		return "", err

@@ -23,7 +23,12 @@ func (c *compactions) bindings() []lifecycle.Binding {
 	return []lifecycle.Binding{
 		on(lifecycle.BeforeCompaction, "c", func(d *sdk.BeforeCompactionContext) lifecycle.Reply {
 			c.before = append(c.before, *d)
-			return lifecycle.Reply{Result: sdk.Result{Message: "about the compaction", Compaction: &sdk.CompactionModification{Skip: c.skip}}}
+			return lifecycle.Reply{
+				Result: sdk.Result{
+					Message:    "about the compaction",
+					Compaction: &sdk.CompactionModification{Skip: c.skip},
+				},
+			}
 		}),
 		on(lifecycle.AfterCompaction, "c", func(d *sdk.AfterCompactionContext) lifecycle.Reply {
 			c.after = append(c.after, *d)
@@ -63,8 +68,13 @@ func TestCompactForced(t *testing.T) {
 		t.Fatal(err)
 	}
 	msgs := r.Messages()
-	if len(msgs) != 5 || !strings.Contains(msgs[0].Content, "We talked.") || !strings.Contains(msgs[0].Content, "1. [ ] buy milk") || msgs[0].Role != "user" ||
-		msgs[1].Content != "hello 2" || msgs[2].Content != "an answer" || msgs[3].Content != "compacted" || msgs[4].Content != "about the compaction" {
+	if len(msgs) != 5 || !strings.Contains(msgs[0].Content, "We talked.") ||
+		!strings.Contains(msgs[0].Content, "1. [ ] buy milk") ||
+		msgs[0].Role != "user" ||
+		msgs[1].Content != "hello 2" ||
+		msgs[2].Content != "an answer" ||
+		msgs[3].Content != "compacted" ||
+		msgs[4].Content != "about the compaction" {
 		t.Errorf("history:\n%s", show(msgs))
 	}
 	if r.model.request(4).Tools != nil || !r.model.holds(4, "hello 1") || r.model.holds(4, "hello 2") {
@@ -73,10 +83,13 @@ func TestCompactForced(t *testing.T) {
 	if len(c.before) != 1 || len(c.after) != 1 {
 		t.Fatalf("%d before, %d after", len(c.before), len(c.after))
 	}
-	if b := c.before[0]; !b.Forced || b.TokensUsed != estimate || b.MessageCount != 6 || b.KeepLast != 2 || b.ContextPercent != b.Tokens.Percent {
+	if b := c.before[0]; !b.Forced || b.TokensUsed != estimate || b.MessageCount != 6 || b.KeepLast != 2 ||
+		b.ContextPercent != b.Tokens.Percent {
 		t.Errorf("before: %+v", b)
 	}
-	if a := c.after[0]; !a.Success || a.PreMessages != 6 || a.PostMessages != 3 || a.SummaryLength != len("We talked.") || a.Stats.Compactions != 1 {
+	if a := c.after[0]; !a.Success || a.PreMessages != 6 || a.PostMessages != 3 ||
+		a.SummaryLength != len("We talked.") ||
+		a.Stats.Compactions != 1 {
 		t.Errorf("after: %+v", a)
 	}
 	state, _, err := r.store.Read(r.Log().ID())
@@ -145,7 +158,8 @@ func TestCompactAutomatic(t *testing.T) {
 			for range 3 {
 				r.send("hello " + strings.Repeat("x", 300))
 			}
-			if len(c.before) == 0 || c.before[0].Forced || r.Snapshot().Stats.Compactions == 0 || !strings.HasPrefix(r.Messages()[0].Content, "<summary>") {
+			if len(c.before) == 0 || c.before[0].Forced || r.Snapshot().Stats.Compactions == 0 ||
+				!strings.HasPrefix(r.Messages()[0].Content, "<summary>") {
 				t.Errorf("%d compactions, history:\n%s", len(c.before), show(r.Messages()))
 			}
 			if got := len(r.seen(agent.Compacted)); got != r.Snapshot().Stats.Compactions {
@@ -175,7 +189,9 @@ turns:
   - {calls: [{name: Ls, arguments: {}}, {name: Nope, arguments: {}}]}
   - {text: ok, expect: {contains: [We talked., "unknown tool \"Nope\"", psst], not_contains: [hello]}}
 `, setup{
-		handlers: []lifecycle.Binding{on(lifecycle.AfterToolExecution, "a", func(*sdk.AfterToolContext) lifecycle.Reply { return says("psst") })},
+		handlers: []lifecycle.Binding{
+			on(lifecycle.AfterToolExecution, "a", func(*sdk.AfterToolContext) lifecycle.Reply { return says("psst") }),
+		},
 		profile: func(p *agent.Profile) {
 			p.Settings.Compaction = agent.Compaction{MaxTokens: 1, KeepLast: 5}
 		},
@@ -253,16 +269,27 @@ func TestCompactRecovery(t *testing.T) {
 		{"at once", summary + "  - text: one\n  - text: two\n" + long + "  - text: fine\n", 1, false},
 		{"after three", summary + "  - text: one\n  - text: two\n" + long + long + long + "  - text: fine\n", 3, false},
 		{"never", summary + "  - text: one\n  - text: two\n" + strings.Repeat(long, 9), 3, true},
-		{"no summary", "turns:\n  - {when: Summarise this conversation, error: {status: 500, message: tired}}\n  - text: one\n  - text: two\n" + strings.Repeat(long, 9), 3, true},
+		{"no summary", "turns:\n  - {when: Summarise this conversation, error: {status: 500, message: tired}}\n" +
+			"  - text: one\n  - text: two\n" + strings.Repeat(long, 9), 3, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cs, asked := &compactions{}, 0
-			r := newRig(t, c.src, setup{profile: small(3, 80, 0), handlers: append(cs.bindings(), on(lifecycle.OnError, "e", func(d *sdk.OnErrorContext) lifecycle.Reply {
-				if asked++; d.ErrorType != "context_exhausted" {
-					t.Errorf("class %s", d.ErrorType)
-				}
-				return lifecycle.Reply{}
-			}))})
+			r := newRig(
+				t,
+				c.src,
+				setup{
+					profile: small(3, 80, 0),
+					handlers: append(
+						cs.bindings(),
+						on(lifecycle.OnError, "e", func(d *sdk.OnErrorContext) lifecycle.Reply {
+							if asked++; d.ErrorType != "context_exhausted" {
+								t.Errorf("class %s", d.ErrorType)
+							}
+							return lifecycle.Reply{}
+						}),
+					),
+				},
+			)
 			r.send("a")
 			r.send("b")
 			if c.fails {
@@ -276,7 +303,9 @@ func TestCompactRecovery(t *testing.T) {
 			if c.fails != (asked == 1) {
 				t.Errorf("OnError was asked %d times", asked)
 			}
-			if c.name == "no summary" && (cs.after[0].Success || cs.after[0].PostMessages != 0 || cs.after[0].SummaryLength != 0 || cs.after[0].PreMessages != 5) { //
+			if c.name == "no summary" &&
+				//
+				(cs.after[0].Success || cs.after[0].PostMessages != 0 || cs.after[0].SummaryLength != 0 || cs.after[0].PreMessages != 5) {
 				t.Errorf("after: %+v", cs.after[0])
 			}
 		})
@@ -286,7 +315,11 @@ func TestCompactRecovery(t *testing.T) {
 // A handler that skips the recovery leaves the error to OnError.
 func TestCompactRecoverySkipped(t *testing.T) {
 	c := &compactions{skip: true}
-	r := newRig(t, "turns: [{text: one}, {error: {class: context_exhausted, message: too long}}]\n", setup{profile: small(1, 80, 0), handlers: c.bindings()})
+	r := newRig(
+		t,
+		"turns: [{text: one}, {error: {class: context_exhausted, message: too long}}]\n",
+		setup{profile: small(1, 80, 0), handlers: c.bindings()},
+	)
 	r.send("a")
 	r.fails("b", "too long")
 	r.model.count(2)
@@ -297,10 +330,20 @@ func TestCompactRecoverySkipped(t *testing.T) {
 
 // That a summary fails does not end the turn.
 func TestCompactFails(t *testing.T) {
-	r := newRig(t, "turns:\n  - {when: Summarise this conversation, text: ''}\n  - {when: hello, text: an answer}\n", setup{profile: small(1, 0, 1)})
+	r := newRig(
+		t,
+		"turns:\n  - {when: Summarise this conversation, text: ''}\n  - {when: hello, text: an answer}\n",
+		setup{profile: small(1, 0, 1)},
+	)
 	r.send("hello")
 	r.send("hello")
-	if got := strings.Join(r.seen(agent.Noticed), "\n"); !strings.Contains(got, "could not be compacted: summary: the model answered nothing") {
+	if got := strings.Join(
+		r.seen(agent.Noticed),
+		"\n",
+	); !strings.Contains(
+		got,
+		"could not be compacted: summary: the model answered nothing",
+	) {
 		t.Errorf("notices: %s", got)
 	}
 	if got := r.Snapshot().Stats.Compactions; got != 0 {
@@ -308,7 +351,7 @@ func TestCompactFails(t *testing.T) {
 	}
 }
 
-// HO-26: whatever number of messages is kept, what the person asked for stays word for
+// HO-26: whatever number of messages is kept, what the user asked for stays word for
 // word while the turn runs, and after it was broken off.
 func TestCompactKeepsTheRequest(t *testing.T) {
 	request := "fix it " + strings.Repeat("please ", 1000) + "now"
@@ -330,7 +373,10 @@ turns:
 		check := func(when string) {
 			t.Helper()
 			msgs := r.Messages()
-			if n := len(msgs); n < 2 || !strings.HasPrefix(msgs[0].Content, "<summary>") || len(contract(msgs)) > 0 || strings.Count(show(msgs), request) != 1 {
+			if n := len(
+				msgs,
+			); n < 2 || !strings.HasPrefix(msgs[0].Content, "<summary>") || len(contract(msgs)) > 0 ||
+				strings.Count(show(msgs), request) != 1 {
 				t.Errorf("keep %d, %s: %v\n%s", keep, when, contract(msgs), show(msgs))
 			}
 		}
@@ -346,7 +392,7 @@ turns:
 	}
 }
 
-// What the person asked for is all there is: nothing can be compacted.
+// What the user asked for is all there is: nothing can be compacted.
 func TestCompactOnlyTheRequest(t *testing.T) {
 	r := newRig(t, "turns: [{error: {class: context_exhausted, message: too long}}]\n", setup{profile: small(0, 80, 1)})
 	r.fails("hello "+strings.Repeat("x", 9000), "nothing is left to compact: the input (about 2")
@@ -356,7 +402,7 @@ func TestCompactOnlyTheRequest(t *testing.T) {
 	r.model.count(1)
 }
 
-// What has been answered is not what the person waits for: the compaction at the end of a
+// What has been answered is not what the user waits for: the compaction at the end of a
 // turn may summarise it, and tells the model of nothing that is left to do.
 func TestCompactAfterTheAnswer(t *testing.T) {
 	r := newRig(t, `
@@ -366,7 +412,8 @@ turns:
   - text: `+strings.Repeat("word ", 900)+`
 `, setup{profile: small(0, 50, 0)})
 	r.send("hello")
-	if msgs := r.Messages(); len(msgs) != 1 || !strings.HasPrefix(msgs[0].Content, "<summary>") || strings.Contains(msgs[0].Content, "asked for last") {
+	if msgs := r.Messages(); len(msgs) != 1 || !strings.HasPrefix(msgs[0].Content, "<summary>") ||
+		strings.Contains(msgs[0].Content, "asked for last") {
 		t.Errorf("after the turn:\n%s", show(msgs))
 	}
 }

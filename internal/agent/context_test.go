@@ -17,7 +17,8 @@ import (
 func TestTokenState(t *testing.T) {
 	var seen []sdk.Context
 	h := []lifecycle.Binding{watch(lifecycle.BeforeChat, &seen)}
-	turns := "model: {context_length: 20000}\nturns:\n  - {text: one, usage: {input: 123, output: 7}}\n  - {text: two, usage: {input: 0, output: 0}}\n"
+	turns := "model: {context_length: 20000}\nturns:\n  - {text: one, usage: {input: 123, output: 7}}\n" +
+		"  - {text: two, usage: {input: 0, output: 0}}\n"
 	r := newRig(t, turns, setup{handlers: h})
 	bare := newRig(t, turns, setup{handlers: h, profile: func(p *agent.Profile) { p.Tools = nil }})
 
@@ -76,7 +77,16 @@ turns:
 
 	var iterations, total, turns []int
 	for _, c := range seen {
-		iterations, total, turns = append(iterations, c.Iteration), append(total, c.Stats.Iterations), append(turns, c.Stats.Turns)
+		iterations, total, turns = append(
+			iterations,
+			c.Iteration,
+		), append(
+			total,
+			c.Stats.Iterations,
+		), append(
+			turns,
+			c.Stats.Turns,
+		)
 		if c.MaxSteps != 20 {
 			t.Errorf("MaxSteps %d", c.MaxSteps)
 		}
@@ -94,7 +104,14 @@ turns:
 	if s.Stats.Interactions != 3 || s.Stats.Turns != 2 || s.Stats.ToolCalls != 5 || s.Stats.ToolErrors != 1 {
 		t.Errorf("%+v", s.Stats)
 	}
-	if want := []sdk.ToolCount{{Name: "Read", Count: 3}, {Name: "Apple", Count: 1}, {Name: "Bash", Count: 1}}; !slices.Equal(s.Stats.TopTools, want) {
+	if want := []sdk.ToolCount{
+		{Name: "Read", Count: 3},
+		{Name: "Apple", Count: 1},
+		{Name: "Bash", Count: 1},
+	}; !slices.Equal(
+		s.Stats.TopTools,
+		want,
+	) {
 		t.Errorf("top tools %v, want %v", s.Stats.TopTools, want)
 	}
 	if s.Stats.StartTime.IsZero() || s.Stats.Duration <= 0 {
@@ -186,7 +203,8 @@ turns:
 	if s.TodoPending != 1 || s.TodoInProgress != 1 || s.TodoTotal != 3 {
 		t.Errorf("todos %d, %d, %d", s.TodoPending, s.TodoInProgress, s.TodoTotal)
 	}
-	if s.Auto || s.DoneActive || s.Features.Sandbox || s.Features.ShowThinking || !s.Features.ReadBeforeWrite || !s.Features.CompactionEnabled {
+	if s.Auto || s.DoneActive || s.Features.Sandbox || s.Features.ShowThinking || !s.Features.ReadBeforeWrite ||
+		!s.Features.CompactionEnabled {
 		t.Errorf("switches %+v", s)
 	}
 	if slices.Contains(s.AvailableTools, "Done") {
@@ -212,7 +230,8 @@ turns:
 	if err := r.SetTitle("My title"); err != nil || r.Snapshot().SessionTitle != "My title" {
 		t.Errorf("title %q, %v", r.Snapshot().SessionTitle, err)
 	}
-	if s.Provider != "script" || s.ModelInfo.Name != "tiny" || s.Vars["A"] != "b" || !slices.Equal(s.MCPServers, []string{"files"}) {
+	if s.Provider != "script" || s.ModelInfo.Name != "tiny" || s.Vars["A"] != "b" ||
+		!slices.Equal(s.MCPServers, []string{"files"}) {
 		t.Errorf("%+v", s)
 	}
 	req := r.model.request(2)
@@ -247,7 +266,11 @@ turns:
 		}),
 	}})
 	r.send("hello")
-	want := []sdk.Turn{{Role: "user", Content: "hello"}, {Role: "assistant", Content: "I look"}, {Role: "assistant", Content: "empty"}}
+	want := []sdk.Turn{
+		{Role: "user", Content: "hello"},
+		{Role: "assistant", Content: "I look"},
+		{Role: "assistant", Content: "empty"},
+	}
 	if got := r.Snapshot().Turns; !slices.Equal(got, want) {
 		t.Errorf("turns %v, want %v", got, want)
 	}
@@ -274,17 +297,21 @@ func TestDeferredTools(t *testing.T) {
 // CN-37 HO-14: handlers and conditions see the state at the moment of the call.
 func TestStateIsOfTheMoment(t *testing.T) {
 	var calls []int
-	r := newRig(t, "turns: [{calls: [{name: Ls, arguments: {}}]}, {calls: [{name: Ls, arguments: {}}]}, {text: ok}]\n", setup{
-		handlers: []lifecycle.Binding{
-			on(lifecycle.BeforeChat, "a", func(d *sdk.BeforeChatContext) lifecycle.Reply {
-				calls = append(calls, d.Stats.ToolCalls)
-				return lifecycle.Reply{}
-			}),
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Ls, arguments: {}}]}, {calls: [{name: Ls, arguments: {}}]}, {text: ok}]\n",
+		setup{
+			handlers: []lifecycle.Binding{
+				on(lifecycle.BeforeChat, "a", func(d *sdk.BeforeChatContext) lifecycle.Reply {
+					calls = append(calls, d.Stats.ToolCalls)
+					return lifecycle.Reply{}
+				}),
+			},
+			profile: func(p *agent.Profile) {
+				p.Prompt.Agent = "I am {{ .Agent }}, {{ .Model.Name }}, {{ index .Vars \"A\" }}."
+			},
 		},
-		profile: func(p *agent.Profile) {
-			p.Prompt.Agent = "I am {{ .Agent }}, {{ .Model.Name }}, {{ index .Vars \"A\" }}."
-		},
-	})
+	)
 	r.send("go")
 	if !slices.Equal(calls, []int{0, 1, 2}) {
 		t.Errorf("tool calls %v", calls)
@@ -299,10 +326,12 @@ func TestStateIsOfTheMoment(t *testing.T) {
 func TestThinking(t *testing.T) {
 	var thought string
 	r := newRig(t, "turns: [{thinking: hmm, text: one}, {text: two, expect: {thoughts: 1}}, {text: three}]\n", setup{
-		handlers: []lifecycle.Binding{on(lifecycle.AfterResponse, "a", func(d *sdk.AfterResponseContext) lifecycle.Reply {
-			thought += d.Thinking
-			return lifecycle.Reply{}
-		})},
+		handlers: []lifecycle.Binding{
+			on(lifecycle.AfterResponse, "a", func(d *sdk.AfterResponseContext) lifecycle.Reply {
+				thought += d.Thinking
+				return lifecycle.Reply{}
+			}),
+		},
 	})
 	r.send("a")
 	if err := r.SetThink("high"); err != nil {

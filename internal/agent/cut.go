@@ -40,7 +40,12 @@ func (a *Agent) whyEmpty(resp *provider.Response) string {
 // hopeless is the error of a model whose tool calls could not be read n times in a row.
 func (a *Agent) hopeless(resp *provider.Response, n int) error {
 	if resp.Cut() {
-		return fmt.Errorf("%s was cut %d times in a row in the middle of a tool call, the last time at %s", a.profile.Model.Name, n, a.limit(resp))
+		return fmt.Errorf(
+			"%s was cut %d times in a row in the middle of a tool call, the last time at %s",
+			a.profile.Model.Name,
+			n,
+			a.limit(resp),
+		)
 	}
 	return fmt.Errorf("%s sent tool calls that are not valid JSON %d times in a row", a.profile.Model.Name, n)
 }
@@ -55,8 +60,11 @@ func (a *Agent) mendCall(resp *provider.Response) bool {
 	a.stats.parseRetries++
 	a.mu.Unlock()
 	a.append(message.Message{
-		Message: sdk.Message{Role: message.User, Type: sdk.TypeSynthetic,
-			Content: "Your last tool call could not be read and was not made: " + resp.Broken + "\nSend it again as a proper call of one of the tools."},
+		Message: sdk.Message{
+			Role:    message.User,
+			Type:    sdk.TypeSynthetic,
+			Content: "Your last tool call could not be read and was not made: " + resp.Broken + "\nSend it again as a proper call of one of the tools.",
+		},
 		Eject: true, Source: "model",
 	})
 	return true

@@ -35,10 +35,12 @@ turns:
   - {text: ok, expect: {last: [swept], not_contains: [echo fine]}, usage: {input: 1, output: 1}}
 `, setup{
 		rules: guard.Rules{Deny: []string{"Bash:rm*"}},
-		handlers: []lifecycle.Binding{on(lifecycle.BeforeToolExecution, "w", func(d *sdk.BeforeToolContext) lifecycle.Reply {
-			agents = append(agents, d.Agent+":"+d.ToolName)
-			return lifecycle.Reply{}
-		})},
+		handlers: []lifecycle.Binding{
+			on(lifecycle.BeforeToolExecution, "w", func(d *sdk.BeforeToolContext) lifecycle.Reply {
+				agents = append(agents, d.Agent+":"+d.ToolName)
+				return lifecycle.Reply{}
+			}),
+		},
 	})
 	r.send("the big plan")
 	if got := strings.Join(agents, " "); got != "main:Task helper:Bash helper:Bash" {
@@ -138,10 +140,18 @@ turns:
 // HO-23: switching agents tells the handlers why; a mode is no agent.
 func TestSwitch(t *testing.T) {
 	var switches []string
-	r := newRig(t, "turns: [{text: hi, expect: {contains: [You are b.]}}]\n", setup{handlers: []lifecycle.Binding{on(lifecycle.OnAgentSwitch, "w", func(d *sdk.OnAgentSwitchContext) lifecycle.Reply {
-		switches = append(switches, d.PreviousAgent+">"+d.NewAgent+" "+d.Reason)
-		return lifecycle.Reply{}
-	})}})
+	r := newRig(
+		t,
+		"turns: [{text: hi, expect: {contains: [You are b.]}}]\n",
+		setup{
+			handlers: []lifecycle.Binding{
+				on(lifecycle.OnAgentSwitch, "w", func(d *sdk.OnAgentSwitchContext) lifecycle.Reply {
+					switches = append(switches, d.PreviousAgent+">"+d.NewAgent+" "+d.Reason)
+					return lifecycle.Reply{}
+				}),
+			},
+		},
+	)
 	for _, next := range []string{"a", "a", "b"} {
 		if err := r.Switch(t.Context(), next, "", "user"); err != nil {
 			t.Fatal(err)

@@ -10,10 +10,10 @@ import (
 	"github.com/idelchi/aura/sdk"
 )
 
-// ErrNothingToUndo says that there is no input of the person left to take back.
+// ErrNothingToUndo says that there is no input of the user left to take back.
 var ErrNothingToUndo = errors.New("nothing to undo: there is no input to take back")
 
-// Undo takes back the latest input of the person with everything that followed
+// Undo takes back the latest input of the user with everything that followed
 // it, and returns its text. What tools did to files stays done, and so do the
 // counts. A summary that a compaction made is not an input.
 func (a *Agent) Undo() (string, error) {

@@ -64,9 +64,15 @@ func TestErrorRetryAndSkip(t *testing.T) {
 func TestErrorThenAnswer(t *testing.T) {
 	fail := "  - {error: {status: 503, message: down}}\n"
 	src := "turns:\n" + fail + fail + fail + "  - {calls: [{name: Ls, arguments: {}}]}\n" + fail + fail + fail + "  - {text: fine}\n"
-	r := newRig(t, src, setup{handlers: []lifecycle.Binding{on(lifecycle.OnError, "a", func(d *sdk.OnErrorContext) lifecycle.Reply {
-		return lifecycle.Reply{Result: sdk.Result{Error: &sdk.ErrorModification{Retry: d.Retryable}, Notice: "trying again"}}
-	})}})
+	r := newRig(
+		t,
+		src,
+		setup{handlers: []lifecycle.Binding{on(lifecycle.OnError, "a", func(d *sdk.OnErrorContext) lifecycle.Reply {
+			return lifecycle.Reply{
+				Result: sdk.Result{Error: &sdk.ErrorModification{Retry: d.Retryable}, Notice: "trying again"},
+			}
+		})}},
+	)
 	if got := r.send("go"); got != "fine" {
 		t.Errorf("answer %q", got)
 	}
@@ -98,17 +104,22 @@ func TestErrorClasses(t *testing.T) {
 		{"status: 418", "", 418, false},
 	} {
 		var seen []sdk.OnErrorContext
-		r := newRig(t, fmt.Sprintf("turns: [{error: {%s, message: the words}}]\n", c.script), setup{handlers: []lifecycle.Binding{
-			on(lifecycle.OnError, "a", func(d *sdk.OnErrorContext) lifecycle.Reply {
-				seen = append(seen, *d)
-				return lifecycle.Reply{}
-			}),
-		}})
+		r := newRig(
+			t,
+			fmt.Sprintf("turns: [{error: {%s, message: the words}}]\n", c.script),
+			setup{handlers: []lifecycle.Binding{
+				on(lifecycle.OnError, "a", func(d *sdk.OnErrorContext) lifecycle.Reply {
+					seen = append(seen, *d)
+					return lifecycle.Reply{}
+				}),
+			}},
+		)
 		r.fails("go", "the words")
 		if len(seen) != 1 {
 			t.Fatalf("%s: OnError was called %d times", c.script, len(seen))
 		}
-		if d := seen[0]; d.ErrorType != c.class || d.StatusCode != c.status || d.Retryable != c.retryable || !strings.Contains(d.Error, "the words") {
+		if d := seen[0]; d.ErrorType != c.class || d.StatusCode != c.status || d.Retryable != c.retryable ||
+			!strings.Contains(d.Error, "the words") {
 			t.Errorf("%s: %+v", c.script, d)
 		}
 	}
@@ -152,7 +163,11 @@ turns:
 	if got := r.Snapshot().Agent; got != "b" {
 		t.Errorf("agent %s", got)
 	}
-	if got := strings.Join(r.seen(agent.Noticed), "\n"); !strings.Contains(got, "down; agent a takes over") || !strings.Contains(got, `agent nobody cannot take over: no agent "nobody"`) {
+	if got := strings.Join(
+		r.seen(agent.Noticed),
+		"\n",
+	); !strings.Contains(got, "down; agent a takes over") ||
+		!strings.Contains(got, `agent nobody cannot take over: no agent "nobody"`) {
 		t.Errorf("notices:\n%s", got)
 	}
 }
@@ -165,7 +180,8 @@ func TestNoFailover(t *testing.T) {
 			p.Fallback = []string{"a"}
 		}
 	}
-	for _, turn := range []string{"{error: {class: content_filter, message: bad}}", "{text: half an, error: {status: 500, message: bad}}", "{text: half an, cut: true}"} {
+	for _, turn := range []string{"{error: {class: content_filter, message: bad}}", "{text: half an, error: " +
+		"{status: 500, message: bad}}", "{text: half an, cut: true}"} {
 		r := newRig(t, "turns: ["+turn+", {text: evaded}]\n", setup{profile: fallback})
 		r.fails("go", "")
 		r.model.count(1)
@@ -177,11 +193,15 @@ func TestNoFailover(t *testing.T) {
 		}
 	}
 	var errs []string
-	r := newRig(t, "turns: [{error: {status: 500, message: first}}, {error: {status: 500, message: second}}]\n", setup{profile: fallback,
-		handlers: []lifecycle.Binding{on(lifecycle.OnError, "e", func(d *sdk.OnErrorContext) lifecycle.Reply {
-			errs = append(errs, d.Agent+": "+d.Error)
-			return lifecycle.Reply{}
-		})}})
+	r := newRig(
+		t,
+		"turns: [{error: {status: 500, message: first}}, {error: {status: 500, message: second}}]\n",
+		setup{profile: fallback,
+			handlers: []lifecycle.Binding{on(lifecycle.OnError, "e", func(d *sdk.OnErrorContext) lifecycle.Reply {
+				errs = append(errs, d.Agent+": "+d.Error)
+				return lifecycle.Reply{}
+			})}},
+	)
 	r.fails("go", "second")
 	if len(errs) != 1 || !strings.HasPrefix(errs[0], "a: ") {
 		t.Errorf("OnError saw %q", errs)
@@ -190,7 +210,11 @@ func TestNoFailover(t *testing.T) {
 
 // What was shown of an answer that failed is declared void before it begins anew.
 func TestRestart(t *testing.T) {
-	r := newRig(t, "turns: [{text: half, cut: true}, {text: whole}]\n", setup{handlers: []lifecycle.Binding{recovers("a", always(sdk.ErrorModification{Retry: true}))}})
+	r := newRig(
+		t,
+		"turns: [{text: half, cut: true}, {text: whole}]\n",
+		setup{handlers: []lifecycle.Binding{recovers("a", always(sdk.ErrorModification{Retry: true}))}},
+	)
 	r.send("go")
 	var kinds []string
 	for _, e := range r.events {

@@ -99,9 +99,15 @@ func newRig(t *testing.T, src string, s setup) *rig {
 			}
 			name = cmp.Or(name, "main")
 			p := agent.Profile{
-				Agent: name, Tools: all, Prompt: agent.Prompt{Agent: "You are " + name + "."},
-				Model:    agent.Model{Provider: "script", Client: r.model, Name: "tiny"},
-				Settings: agent.Settings{MaxSteps: 20, ReadBefore: !s.unread, Compaction: agent.Compaction{Threshold: 80, KeepLast: 4}},
+				Agent:  name,
+				Tools:  all,
+				Prompt: agent.Prompt{Agent: "You are " + name + "."},
+				Model:  agent.Model{Provider: "script", Client: r.model, Name: "tiny"},
+				Settings: agent.Settings{
+					MaxSteps:   20,
+					ReadBefore: !s.unread,
+					Compaction: agent.Compaction{Threshold: 80, KeepLast: 4},
+				},
 			}
 			if mode != "none" {
 				p.Mode = mode
@@ -182,7 +188,11 @@ type recorder struct {
 	reqs []provider.Request
 }
 
-func (c *recorder) Chat(ctx context.Context, req *provider.Request, on func(provider.Delta)) (*provider.Response, error) {
+func (c *recorder) Chat(
+	ctx context.Context,
+	req *provider.Request,
+	on func(provider.Delta),
+) (*provider.Response, error) {
 	for _, p := range contract(req.Messages) {
 		c.t.Errorf("request %d: %s\n%s", len(c.reqs)+1, p, show(req.Messages))
 	}
@@ -237,7 +247,7 @@ func contract(msgs []message.Message) (problems []string) {
 	return problems
 }
 
-// show renders messages for a person.
+// show renders messages for a user.
 func show(msgs []message.Message) string {
 	var b strings.Builder
 	for _, m := range msgs {

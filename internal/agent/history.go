@@ -172,7 +172,11 @@ func (f *former) take(msgs []message.Message) []message.Message {
 
 // appendAnswered appends m and the answers to its calls. complete is false while
 // answers may still come.
-func appendAnswered(out []message.Message, m message.Message, after []message.Message) (_ []message.Message, complete bool) {
+func appendAnswered(
+	out []message.Message,
+	m message.Message,
+	after []message.Message,
+) (_ []message.Message, complete bool) {
 	if len(m.ToolCalls) == 0 {
 		return append(out, m), true
 	}
@@ -212,7 +216,10 @@ func answersOf(m *message.Message, after []message.Message) (answers []message.M
 // transforms see: positional IDs, and only the public types.
 func transformable(system string, msgs []message.Message) []sdk.Message {
 	out := make([]sdk.Message, 0, len(msgs)+1)
-	out = append(out, sdk.Message{ID: "m0001", Role: message.System, Content: system, Type: sdk.TypeNormal, Tokens: len(system) / 4})
+	out = append(
+		out,
+		sdk.Message{ID: "m0001", Role: message.System, Content: system, Type: sdk.TypeNormal, Tokens: len(system) / 4},
+	)
 	for i := range msgs {
 		m := msgs[i].Message
 		m.ID = fmt.Sprintf("m%04d", i+2)
@@ -230,7 +237,10 @@ func checkTransformed(msgs []sdk.Message) error {
 		return fmt.Errorf("transformed messages: the array is empty")
 	}
 	if msgs[0].Role != message.System {
-		return fmt.Errorf("transformed messages: the first message must be the system prompt, not role %q", msgs[0].Role)
+		return fmt.Errorf(
+			"transformed messages: the first message must be the system prompt, not role %q",
+			msgs[0].Role,
+		)
 	}
 	called := map[string]bool{}
 	for _, m := range msgs {

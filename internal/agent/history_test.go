@@ -137,7 +137,13 @@ func TestMergeTransformed(t *testing.T) {
 	original[0].Images = []message.Image{{MediaType: "image/png", Data: []byte("x")}}
 	original[1].Thinking = "hmm"
 	sent := transformable("sys", original)
-	if got := fmt.Sprint(sent[0].ID, sent[0].Role, sent[0].Content, sent[1].ID, sent[3].ID); got != "m0001systemsysm0002m0004" {
+	if got := fmt.Sprint(
+		sent[0].ID,
+		sent[0].Role,
+		sent[0].Content,
+		sent[1].ID,
+		sent[3].ID,
+	); got != "m0001systemsysm0002m0004" {
 		t.Errorf("%s", got)
 	}
 	sent[0].Content = "other"
@@ -157,7 +163,15 @@ func TestMergeTransformed(t *testing.T) {
 }
 
 func TestCheckTransformed(t *testing.T) {
-	system, call, result := sdk.Message{Role: "system"}, sdk.Message{Role: "assistant", ToolCalls: []sdk.MessageToolCall{{ID: "x"}}}, sdk.Message{Role: "tool", ToolCallID: "x"}
+	system, call, result := sdk.Message{
+		Role: "system",
+	}, sdk.Message{
+		Role:      "assistant",
+		ToolCalls: []sdk.MessageToolCall{{ID: "x"}},
+	}, sdk.Message{
+		Role:       "tool",
+		ToolCallID: "x",
+	}
 	for _, c := range []struct {
 		msgs []sdk.Message
 		want string
@@ -199,7 +213,21 @@ func unsound(msgs []message.Message) string {
 func play(t *testing.T, script []byte) {
 	h := newHistory(nil)
 	open := map[string]bool{} // An answer comes only while its call is the latest.
-	words := []string{"u:hi", "a:ok", "a:+x", "a:so+x+y", "a:+z+x+y", "t:x", "t:y", "t:z", "e:x", "e:y", "d:note", "s:psst", "j:once"}
+	words := []string{
+		"u:hi",
+		"a:ok",
+		"a:+x",
+		"a:so+x+y",
+		"a:+z+x+y",
+		"t:x",
+		"t:y",
+		"t:z",
+		"e:x",
+		"e:y",
+		"d:note",
+		"s:psst",
+		"j:once",
+	}
 	var wild []message.Message // In any order at all.
 	var past [][]message.Message
 	var lines []string
@@ -236,7 +264,10 @@ func play(t *testing.T, script []byte) {
 		if got, want := line(sent), line(wellFormed(h.msgs)); got != want {
 			t.Fatalf("history %s\nsent %s\nwant %s", line(h.msgs), got, want)
 		}
-		if fresh := newHistory(h.msgs); fresh.raw != h.raw || !slices.Equal(fresh.turns, h.turns) && !strings.Contains(line(h.msgs), "x") {
+		if fresh := newHistory(
+			h.msgs,
+		); fresh.raw != h.raw ||
+			!slices.Equal(fresh.turns, h.turns) && !strings.Contains(line(h.msgs), "x") {
 			t.Fatalf("size %d, want %d", h.raw, fresh.raw)
 		}
 		if why := unsound(wellFormed(wild)); why != "" {

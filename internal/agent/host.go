@@ -18,7 +18,10 @@ import (
 // Run makes a tool call in the name of a tool, through the same gates as one of
 // the model. It may be called by several goroutines.
 func (a *Agent) Run(ctx context.Context, name string, args map[string]any) (tool.Result, error) {
-	c := a.lookup(sdk.MessageToolCall{ID: fmt.Sprintf("sub_%d", a.subcalls.Add(1)), Name: name, Arguments: args}, a.available())
+	c := a.lookup(
+		sdk.MessageToolCall{ID: fmt.Sprintf("sub_%d", a.subcalls.Add(1)), Name: name, Arguments: args},
+		a.available(),
+	)
 	c.nested = true
 	a.runGroup(ctx, []*call{c})
 	switch {
@@ -33,7 +36,7 @@ func (a *Agent) Run(ctx context.Context, name string, args map[string]any) (tool
 	return c.result, c.err
 }
 
-// Ask puts a question of the model to the person.
+// Ask puts a question of the model to the user.
 func (a *Agent) Ask(ctx context.Context, q tool.Question) ([]string, error) {
 	if a.opts.Ask == nil {
 		return nil, errors.New("nobody can be asked here: decide by yourself and say what you assumed")
@@ -90,7 +93,7 @@ func (a *Agent) notDeferred(name string) error {
 }
 
 // notDelegated are the tools that a sub-agent does without: one that delegates
-// again would never end, the person and the todo list belong to the agent that
+// again would never end, the user and the todo list belong to the agent that
 // was asked, and an answer ends the work anyway.
 var notDelegated = []string{"Task", "Ask", doneTool, "TodoCreate", "TodoList", "TodoProgress"}
 
@@ -104,7 +107,8 @@ func (a *Agent) Delegate(ctx context.Context, name, description, prompt string) 
 	resolve := func(agent, mode string) (Profile, error) {
 		p, err := a.opts.Resolve(agent, mode)
 		withheld := func(t tool.Tool) bool {
-			return slices.Contains(notDelegated, t.Name) || slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
+			return slices.Contains(notDelegated, t.Name) ||
+				slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
 		}
 		p.Tools = slices.DeleteFunc(slices.Clone(p.Tools), withheld)
 		p.Deferred = slices.DeleteFunc(slices.Clone(p.Deferred), withheld)

@@ -27,7 +27,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("refused by %s: %s", e.Source, e.Reason) }
 
-// Input is what the person says.
+// Input is what the user says.
 type Input struct {
 	Text   string
 	Images []message.Image
@@ -87,7 +87,7 @@ func (a *Agent) settle() error {
 	return errors.Join(a.saveMeta(), a.opts.Log.Sync())
 }
 
-// autoTitle names the session after the first thing the person said.
+// autoTitle names the session after the first thing the user said.
 func (a *Agent) autoTitle(text string) {
 	if limit := a.profile.Settings.Title.Length; a.label.title == "" && limit > 0 {
 		a.label.title = titleOf(text, limit)
@@ -107,7 +107,7 @@ func titleOf(text string, limit int) string {
 const titlePrompt = "Name this conversation in at most six words. Answer with the name only, without quotes."
 
 // modelTitle has a model name the session after its first turn, where that is
-// wanted. A failure leaves the first words of the person.
+// wanted. A failure leaves the first words of the user.
 func (a *Agent) modelTitle(ctx context.Context, said, answer string) {
 	t := a.profile.Settings.Title
 	if t.Model == nil || t.Length <= 0 || a.stats.turns != 1 || a.label.title != titleOf(said, t.Length) {
@@ -121,11 +121,16 @@ func (a *Agent) modelTitle(ctx context.Context, said, answer string) {
 	a.label.title = titleOf(strings.Trim(text, "\"'"), t.Length)
 }
 
-// receive lets the handlers judge and rewrite what the person said.
+// receive lets the handlers judge and rewrite what the user said.
 func (a *Agent) receive(ctx context.Context, text string) (string, error) {
-	if share, window := a.profile.Settings.InputShare, a.info.ContextLength; share > 0 && window > 0 && a.size(text) > window*share/100 {
-		return "", fmt.Errorf("input too long: about %d tokens, more than %d%% of the %d token window (tools.user_input_max_percentage)",
-			a.size(text), share, window)
+	if share, window := a.profile.Settings.InputShare, a.info.ContextLength; share > 0 && window > 0 &&
+		a.size(text) > window*share/100 {
+		return "", fmt.Errorf(
+			"input too long: about %d tokens, more than %d%% of the %d token window (tools.user_input_max_percentage)",
+			a.size(text),
+			share,
+			window,
+		)
 	}
 	if !a.opts.Pipeline.Has(lifecycle.UserMessage) {
 		return text, nil
@@ -199,7 +204,12 @@ func (a *Agent) nextIteration() error {
 		return fmt.Errorf("%w: %d model calls in this turn (raise tools.max_steps or --max-steps)", ErrMaxSteps, limit)
 	}
 	if used := a.stats.in + a.stats.out; budget > 0 && used >= budget {
-		return fmt.Errorf("%w: %d of %d tokens used (raise tools.token_budget or --token-budget)", ErrBudget, used, budget)
+		return fmt.Errorf(
+			"%w: %d of %d tokens used (raise tools.token_budget or --token-budget)",
+			ErrBudget,
+			used,
+			budget,
+		)
 	}
 	a.mu.Lock()
 	a.turn.iteration++
@@ -216,8 +226,11 @@ func (a *Agent) goOn() bool {
 		return false
 	}
 	a.append(message.Message{
-		Message: sdk.Message{Role: message.User, Type: sdk.TypeSynthetic,
-			Content: "Auto mode is on and these todos are open. Continue with the next one.\n\n" + a.opts.Todo.String()},
+		Message: sdk.Message{
+			Role:    message.User,
+			Type:    sdk.TypeSynthetic,
+			Content: "Auto mode is on and these todos are open. Continue with the next one.\n\n" + a.opts.Todo.String(),
+		},
 		Eject: true, Source: "auto",
 	})
 	return true
@@ -254,14 +267,22 @@ func (a *Agent) takeResponse(ctx context.Context, resp *provider.Response) ([]li
 	m := resp.Message
 	a.mu.Lock()
 	a.turn.response = responseState{
-		empty: m.Content == "" && len(m.ToolCalls) == 0, textless: m.Content == "", calls: len(m.ToolCalls) > 0, cut: resp.Cut(),
+		empty: m.Content == "" &&
+			len(m.ToolCalls) == 0,
+		textless: m.Content == "",
+		calls:    len(m.ToolCalls) > 0,
+		cut:      resp.Cut(),
 	}
 	a.mu.Unlock()
 	var said []lifecycle.Said
 	if a.opts.Pipeline.Has(lifecycle.AfterResponse) {
-		out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.AfterResponse, Data: &sdk.AfterResponseContext{
-			Context: a.Snapshot(), Response: m.Content, Thinking: m.Thinking, Calls: pendingCalls(m.ToolCalls),
-		}}, nil)
+		out := a.opts.Pipeline.Dispatch(
+			ctx,
+			lifecycle.Event{Moment: lifecycle.AfterResponse, Data: &sdk.AfterResponseContext{
+				Context: a.Snapshot(), Response: m.Content, Thinking: m.Thinking, Calls: pendingCalls(m.ToolCalls),
+			}},
+			nil,
+		)
 		m.Content = out.Data.(*sdk.AfterResponseContext).Response
 		if out.Drop {
 			// The calls stay, or their results would answer nothing.

@@ -38,7 +38,11 @@ func TestMaxSteps(t *testing.T) {
 
 // A turn that ends with the last allowed call is no error.
 func TestMaxStepsIsEnough(t *testing.T) {
-	r := newRig(t, "turns: [{calls: [{name: Ls, arguments: {}}]}, {text: done}]\n", setup{profile: func(p *agent.Profile) { p.Settings.MaxSteps = 2 }})
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Ls, arguments: {}}]}, {text: done}]\n",
+		setup{profile: func(p *agent.Profile) { p.Settings.MaxSteps = 2 }},
+	)
 	if got := r.send("go"); got != "done" {
 		t.Errorf("answer %q", got)
 	}
@@ -80,7 +84,8 @@ turns:
 	for n, want := range map[int]string{1: "", 2: "", 3: "1. [ ] a", 4: "", 5: "2. [>] b", 6: ""} {
 		msgs := r.model.request(n).Messages
 		last := msgs[len(msgs)-1].Content
-		if want == "" && r.model.holds(n, "Auto mode is on") || want != "" && (!strings.HasPrefix(last, "Auto mode is on") || !strings.Contains(last, want)) {
+		if want == "" && r.model.holds(n, "Auto mode is on") ||
+			want != "" && (!strings.HasPrefix(last, "Auto mode is on") || !strings.Contains(last, want)) {
 			t.Errorf("request %d:\n%s", n, show(msgs))
 		}
 	}
@@ -88,7 +93,12 @@ turns:
 
 // HO-32: Done is offered only when switched on, and ends the turn at once.
 func TestDone(t *testing.T) {
-	r := newRig(t, "turns: [{text: hi}, {text: so, calls: [{name: Ls, arguments: {}}, {name: Done, arguments: {summary: all}}]}, {text: next}]\n", setup{})
+	r := newRig(
+		t,
+		"turns: [{text: hi}, {text: so, calls: [{name: Ls, arguments: {}}, {name: Done, arguments: {summary: "+
+			"all}}]}, {text: next}]\n",
+		setup{},
+	)
 	r.send("a")
 	r.SetDone(true)
 	r.send("b")
@@ -113,7 +123,10 @@ func TestMalformedCalls(t *testing.T) {
 	}
 	for n := 2; n <= 4; n++ {
 		// The question, the broken call and its answer; those before are gone.
-		if msgs := r.model.request(n).Messages; len(msgs) != 3 || !strings.Contains(msgs[2].Content, `not a valid JSON object: {"path": `) {
+		if msgs := r.model.request(
+			n,
+		).Messages; len(msgs) != 3 ||
+			!strings.Contains(msgs[2].Content, `not a valid JSON object: {"path": `) {
 			t.Errorf("request %d:\n%s", n, show(msgs))
 		}
 	}
@@ -128,7 +141,11 @@ func TestMalformedCalls(t *testing.T) {
 		t.Errorf("answer %q", got)
 	}
 	// Something good in between begins the count anew.
-	r = newRig(t, "turns:\n"+bad+bad+bad+"  - calls: [{name: Ls, arguments: {}}]\n"+bad+bad+bad+"  - text: ok\n", setup{})
+	r = newRig(
+		t,
+		"turns:\n"+bad+bad+bad+"  - calls: [{name: Ls, arguments: {}}]\n"+bad+bad+bad+"  - text: ok\n",
+		setup{},
+	)
 	r.send("go")
 }
 
@@ -136,19 +153,26 @@ func TestMalformedCalls(t *testing.T) {
 // that is not stays. HO-54: neither is one of the kinds that people said.
 func TestEject(t *testing.T) {
 	said := 0
-	r := newRig(t, "turns: [{calls: [{name: Ls, arguments: {}}]}, {calls: [{name: Ls, arguments: {}}]}, {text: ok}, {text: next}]\n", setup{
-		handlers: []lifecycle.Binding{on(lifecycle.BeforeChat, "a", func(*sdk.BeforeChatContext) lifecycle.Reply {
-			if said++; said != 1 {
-				return lifecycle.Reply{}
-			}
-			return lifecycle.Reply{Result: sdk.Result{Message: "once", Role: sdk.RoleUser, Eject: true, Prefix: "[a] "}}
-		}), on(lifecycle.BeforeChat, "b", func(*sdk.BeforeChatContext) lifecycle.Reply {
-			if said != 1 {
-				return lifecycle.Reply{}
-			}
-			return says("always")
-		})},
-	})
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Ls, arguments: {}}]}, {calls: [{name: Ls, arguments: {}}]}, {text: ok}, {text: "+
+			"next}]\n",
+		setup{
+			handlers: []lifecycle.Binding{on(lifecycle.BeforeChat, "a", func(*sdk.BeforeChatContext) lifecycle.Reply {
+				if said++; said != 1 {
+					return lifecycle.Reply{}
+				}
+				return lifecycle.Reply{
+					Result: sdk.Result{Message: "once", Role: sdk.RoleUser, Eject: true, Prefix: "[a] "},
+				}
+			}), on(lifecycle.BeforeChat, "b", func(*sdk.BeforeChatContext) lifecycle.Reply {
+				if said != 1 {
+					return lifecycle.Reply{}
+				}
+				return says("always")
+			})},
+		},
+	)
 	r.send("go")
 	r.send("on")
 	for n := 1; n <= 4; n++ {
@@ -164,7 +188,8 @@ func TestEject(t *testing.T) {
 		t.Errorf("injected:\n%s", show(msgs))
 	}
 	state, _, err := r.store.Read(r.Log().ID())
-	if err != nil || strings.Contains(show(state.Messages), "once") || !strings.Contains(show(state.Messages), "always") {
+	if err != nil || strings.Contains(show(state.Messages), "once") ||
+		!strings.Contains(show(state.Messages), "always") {
 		t.Errorf("saved, %v:\n%s", err, show(state.Messages))
 	}
 }
@@ -194,10 +219,17 @@ func TestDisableTools(t *testing.T) {
 		{"after_tool", on(lifecycle.AfterToolExecution, "a", func(*sdk.AfterToolContext) lifecycle.Reply { return disable }), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, "turns: [{calls: [{name: Glob, arguments: {pattern: x}}, {name: Ls, arguments: {}}]}, {text: ok}, {text: next}]\n", setup{handlers: []lifecycle.Binding{c.handler}})
+			r := newRig(
+				t,
+				"turns: [{calls: [{name: Glob, arguments: {pattern: x}}, {name: Ls, arguments: {}}]}, {text: "+
+					"ok}, {text: next}]\n",
+				setup{handlers: []lifecycle.Binding{c.handler}},
+			)
 			r.send("go")
 			r.send("on")
-			if r.model.offers(1, "Ls") != c.first || r.model.offers(2, "Ls") || r.model.offers(2, "Bash") || !r.model.offers(2, "Read") || !r.model.offers(3, "Ls") {
+			if r.model.offers(1, "Ls") != c.first || r.model.offers(2, "Ls") || r.model.offers(2, "Bash") ||
+				!r.model.offers(2, "Read") ||
+				!r.model.offers(3, "Ls") {
 				t.Error("the tools are not offered as they should")
 			}
 			if got := r.model.holds(2, "disabled for now"); got == c.first {
@@ -227,7 +259,12 @@ func TestStoredResponse(t *testing.T) {
 				}
 				return lifecycle.Reply{Result: sdk.Result{Response: &c.modification}}
 			})
-			r := newRig(t, "turns: [{thinking: hm, text: SECRET, calls: [{name: Ls, arguments: {}}]}, {text: more SECRET}, {text: end}]\n", setup{handlers: []lifecycle.Binding{h}})
+			r := newRig(
+				t,
+				"turns: [{thinking: hm, text: SECRET, calls: [{name: Ls, arguments: {}}]}, {text: more SECRET}, "+
+					"{text: end}]\n",
+				setup{handlers: []lifecycle.Binding{h}},
+			)
 			if got := r.send("go"); got != "more SECRET" {
 				t.Errorf("answer %q", got)
 			}
@@ -277,35 +314,47 @@ func TestInjectedMessageGoesOn(t *testing.T) {
 // What handlers say during tools comes after all results, in the order of the calls;
 // notices are never sent but saved. HO-54
 func TestSaidDuringTools(t *testing.T) {
-	r := newRig(t, "turns: [{calls: [{name: Glob, arguments: {pattern: x}}, {name: Ls, arguments: {}}]}, {text: ok}]\n", setup{handlers: []lifecycle.Binding{
-		on(lifecycle.AfterResponse, "r", func(d *sdk.AfterResponseContext) lifecycle.Reply {
-			if len(d.Calls) == 0 {
-				return lifecycle.Reply{}
-			}
-			if len(d.Calls) != 2 || d.Calls[0].Name != "Glob" || d.Calls[0].ArgsJSON != `{"pattern":"x"}` || d.Calls[0].Result != "" || d.Stats.ToolCalls != 0 {
-				t.Errorf("pending calls %+v", d.Calls)
-			}
-			return says("response")
-		}),
-		on(lifecycle.BeforeToolExecution, "b", func(d *sdk.BeforeToolContext) lifecycle.Reply { return says("before " + d.ToolName) }),
-		on(lifecycle.AfterToolExecution, "a", func(d *sdk.AfterToolContext) lifecycle.Reply {
-			if d.ToolName == "Ls" {
-				return lifecycle.Reply{Result: sdk.Result{Notice: "for you", Message: "lost"}}
-			}
-			return says("after " + d.ToolName)
-		}),
-	}})
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Glob, arguments: {pattern: x}}, {name: Ls, arguments: {}}]}, {text: ok}]\n",
+		setup{handlers: []lifecycle.Binding{
+			on(lifecycle.AfterResponse, "r", func(d *sdk.AfterResponseContext) lifecycle.Reply {
+				if len(d.Calls) == 0 {
+					return lifecycle.Reply{}
+				}
+				if len(d.Calls) != 2 || d.Calls[0].Name != "Glob" || d.Calls[0].ArgsJSON != `{"pattern":"x"}` ||
+					d.Calls[0].Result != "" ||
+					d.Stats.ToolCalls != 0 {
+					t.Errorf("pending calls %+v", d.Calls)
+				}
+				return says("response")
+			}),
+			on(
+				lifecycle.BeforeToolExecution,
+				"b",
+				func(d *sdk.BeforeToolContext) lifecycle.Reply { return says("before " + d.ToolName) },
+			),
+			on(lifecycle.AfterToolExecution, "a", func(d *sdk.AfterToolContext) lifecycle.Reply {
+				if d.ToolName == "Ls" {
+					return lifecycle.Reply{Result: sdk.Result{Notice: "for you", Message: "lost"}}
+				}
+				return says("after " + d.ToolName)
+			}),
+		}},
+	)
 	r.send("go")
 	var got []string
 	for _, m := range r.model.request(2).Messages[2:] {
 		got = append(got, m.Role+" "+strings.Split(m.Content, "\n")[0])
 	}
-	want := "tool no files match x|tool [empty]|assistant before Glob|assistant before Ls|assistant after Glob|assistant response"
+	want := "tool no files match x|tool [empty]|assistant before Glob|assistant before Ls|assistant after " +
+		"Glob|assistant response"
 	if len(got) != 6 || strings.Join(got[2:], "|") != strings.Join(strings.Split(want, "|")[2:], "|") {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "|"), want)
 	}
 	state, _, err := r.store.Read(r.Log().ID())
-	if err != nil || !strings.Contains(show(state.Messages), "for you") || strings.Contains(show(state.Messages), "lost") {
+	if err != nil || !strings.Contains(show(state.Messages), "for you") ||
+		strings.Contains(show(state.Messages), "lost") {
 		t.Errorf("saved, %v:\n%s", err, show(state.Messages))
 	}
 }
@@ -321,9 +370,18 @@ func TestAppendSystem(t *testing.T) {
 			return lifecycle.Reply{Result: sdk.Result{Request: &sdk.RequestModification{AppendSystem: &text}}}
 		})
 	}
-	r := newRig(t, "turns: [{calls: [{name: Ls, arguments: {}}]}, {text: ok}]\n", setup{handlers: []lifecycle.Binding{appends("a", "A"), appends("b", "B")}})
+	r := newRig(
+		t,
+		"turns: [{calls: [{name: Ls, arguments: {}}]}, {text: ok}]\n",
+		setup{handlers: []lifecycle.Binding{appends("a", "A"), appends("b", "B")}},
+	)
 	r.send("go")
-	if one, two := r.model.request(1).System, r.model.request(2).System; one != "You are main.\n\nA\n\nB" || two != "You are main." {
+	if one, two := r.model.request(
+		1,
+	).System, r.model.request(
+		2,
+	).System; one != "You are main.\n\nA\n\nB" ||
+		two != "You are main." {
 		t.Errorf("system %q, then %q", one, two)
 	}
 	if got := r.Snapshot().SystemPrompt; got != "You are main." {
@@ -336,9 +394,13 @@ func TestAppendSystem(t *testing.T) {
 
 // A skipped call is no error; what was said with it stays.
 func TestSkipChat(t *testing.T) {
-	r := newRig(t, "turns: [{text: never}]\n", setup{handlers: []lifecycle.Binding{on(lifecycle.BeforeChat, "a", func(*sdk.BeforeChatContext) lifecycle.Reply {
-		return lifecycle.Reply{Result: sdk.Result{Request: &sdk.RequestModification{Skip: true}, Notice: "skipped"}}
-	})}})
+	r := newRig(
+		t,
+		"turns: [{text: never}]\n",
+		setup{handlers: []lifecycle.Binding{on(lifecycle.BeforeChat, "a", func(*sdk.BeforeChatContext) lifecycle.Reply {
+			return lifecycle.Reply{Result: sdk.Result{Request: &sdk.RequestModification{Skip: true}, Notice: "skipped"}}
+		})}},
+	)
 	if got := r.send("go"); got != "" {
 		t.Errorf("answer %q", got)
 	}
@@ -348,21 +410,34 @@ func TestSkipChat(t *testing.T) {
 	}
 }
 
-// A handler may rewrite what the person says, or refuse it; a refused input leaves
+// A handler may rewrite what the user says, or refuse it; a refused input leaves
 // nothing behind.
 func TestUserMessage(t *testing.T) {
-	r := newRig(t, "turns: [{text: ok}]\n", setup{handlers: []lifecycle.Binding{on(lifecycle.UserMessage, "gate", func(d *sdk.UserMessageContext) lifecycle.Reply {
-		if strings.Contains(d.Text, "password") {
-			return lifecycle.Reply{Block: true, Reason: "no secrets please"}
-		}
-		return lifecycle.Reply{Text: new(strings.ToUpper(d.Text))}
-	})}})
+	r := newRig(
+		t,
+		"turns: [{text: ok}]\n",
+		setup{
+			handlers: []lifecycle.Binding{
+				on(lifecycle.UserMessage, "gate", func(d *sdk.UserMessageContext) lifecycle.Reply {
+					if strings.Contains(d.Text, "password") {
+						return lifecycle.Reply{Block: true, Reason: "no secrets please"}
+					}
+					return lifecycle.Reply{Text: new(strings.ToUpper(d.Text))}
+				}),
+			},
+		},
+	)
 	err := r.fails("my password", `refused by plugin "gate": no secrets please`)
 	if refused, ok := errors.AsType[*agent.RefusedError](err); !ok || refused.Reason != "no secrets please" {
 		t.Errorf("error %#v", err)
 	}
 	if len(r.Messages()) != 0 || r.Snapshot().Stats.Turns != 0 || r.Log().Saved() {
-		t.Errorf("a refused input leaves %s, %d turns, saved %v", show(r.Messages()), r.Snapshot().Stats.Turns, r.Log().Saved())
+		t.Errorf(
+			"a refused input leaves %s, %d turns, saved %v",
+			show(r.Messages()),
+			r.Snapshot().Stats.Turns,
+			r.Log().Saved(),
+		)
 	}
 	r.send("hello")
 	if got := r.model.request(1).Messages[0].Content; got != "HELLO" {
@@ -371,7 +446,11 @@ func TestUserMessage(t *testing.T) {
 }
 
 func TestInputTooLong(t *testing.T) {
-	r := newRig(t, "model: {context_length: 1000}\nturns: [{text: ok}]\n", setup{profile: func(p *agent.Profile) { p.Settings.InputShare = 50 }})
+	r := newRig(
+		t,
+		"model: {context_length: 1000}\nturns: [{text: ok}]\n",
+		setup{profile: func(p *agent.Profile) { p.Settings.InputShare = 50 }},
+	)
 	r.fails(strings.Repeat("word ", 500), "more than 50% of the 1000 token window")
 	r.model.count(0)
 	r.send("short")
@@ -392,7 +471,11 @@ func TestSessionMoments(t *testing.T) {
 				return lifecycle.Reply{}, nil
 			})}
 	}
-	r := newRig(t, "turns: [{error: {class: auth, message: no}}]\n", setup{handlers: []lifecycle.Binding{note(lifecycle.SessionStart), note(lifecycle.SessionEnd)}})
+	r := newRig(
+		t,
+		"turns: [{error: {class: auth, message: no}}]\n",
+		setup{handlers: []lifecycle.Binding{note(lifecycle.SessionStart), note(lifecycle.SessionEnd)}},
+	)
 	r.Start(t.Context(), false)
 	r.fails("go", "authentication failed")
 	if err := r.Close(t.Context(), "error"); err != nil {

@@ -60,14 +60,15 @@ type Subagent struct {
 // Title says how sessions get their titles. The zero value gives none.
 type Title struct {
 	Length int    // Longest title; 0 = no automatic title.
-	Model  *Model // Who makes it; nil takes the first words of the person.
+	Model  *Model // Who makes it; nil takes the first words of the user.
 	Prompt string // Instructions; empty means the built-in ones.
 }
 
 // ResultLimit bounds what tool results may cost. The zero value is no limit.
 type ResultLimit struct {
-	Tokens  int     // Most tokens of one result.
-	Percent float64 // Most percent of the window that may be full afterwards; counts in place of Tokens where the window is known.
+	Tokens int // Most tokens of one result.
+	// Most percent of the window that may be full afterwards; counts in place of Tokens where the window is known.
+	Percent float64
 }
 
 // Compaction says when and how the history is made shorter.

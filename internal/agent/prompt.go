@@ -185,7 +185,7 @@ func expand(from Origin, name, text string, parts map[string]string, data Prompt
 	return strings.TrimSpace(b.String()), nil
 }
 
-// explain says where and what is wrong with a template in the words of the person who
+// explain says where and what is wrong with a template in the words of the user who
 // wrote it, who knows nothing of our types.
 func (o Origin) explain(name, agent string, err error) error {
 	// template: agent:2:3: executing "agent" at <.Nothing>: can't evaluate field Nothing in type ...

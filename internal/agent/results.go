@@ -68,6 +68,12 @@ func (a *Agent) limitResult(text string, limit int) string {
 	}
 	keep := int(float64(limit) * 4 * float64(len(text)/4) / float64(max(a.size(text), 1)))
 	head, tail := cutUTF8(text, keep*2/3), cutUTF8Tail(text, keep/3)
-	return fmt.Sprintf("%s\n\n[… %d of %d bytes left out: the result is larger than %d tokens. Ask for less at a time.]\n\n%s",
-		head, len(text)-len(head)-len(tail), len(text), limit, tail)
+	return fmt.Sprintf(
+		"%s\n\n[… %d of %d bytes left out: the result is larger than %d tokens. Ask for less at a time.]\n\n%s",
+		head,
+		len(text)-len(head)-len(tail),
+		len(text),
+		limit,
+		tail,
+	)
 }

@@ -25,7 +25,12 @@ func TestResume(t *testing.T) {
 		switches = append(switches, d.PreviousAgent+">"+d.NewAgent+" "+d.Reason)
 		return lifecycle.Reply{}
 	})}
-	first := newRig(t, "turns: [{calls: [{name: TodoCreate, arguments: {items: [{content: a}]}}], usage: {input: 5, output: 6}}, {text: ok, usage: {input: 7, output: 8}}]\n", setup{handlers: h})
+	first := newRig(
+		t,
+		"turns: [{calls: [{name: TodoCreate, arguments: {items: [{content: a}]}}], usage: {input: 5, output: "+
+			"6}}, {text: ok, usage: {input: 7, output: 8}}]\n",
+		setup{handlers: h},
+	)
 	if err := first.Switch(t.Context(), "other", "", "user"); err != nil {
 		t.Fatal(err)
 	}
@@ -48,14 +53,22 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r := newRig(t, "turns: [{text: back, expect: {contains: [make a list, I try, in the middle of this call], tools: [Rare, Done], last: [hello]}}]\n", setup{
-		handlers: h, store: first.store, dir: first.dir,
-		profile: func(p *agent.Profile) { p.Deferred = []tool.Tool{answers("Rare", "rare")} },
-	})
+	r := newRig(
+		t,
+		"turns: [{text: back, expect: {contains: [make a list, I try, in the middle of this call], tools: "+
+			"[Rare, Done], last: [hello]}}]\n",
+		setup{
+			handlers: h, store: first.store, dir: first.dir,
+			profile: func(p *agent.Profile) { p.Deferred = []tool.Tool{answers("Rare", "rare")} },
+		},
+	)
 	resume(t, r, id)
 	s := r.Snapshot()
-	if s.SessionID != id || s.Agent != "other" || !s.DoneActive || s.TodoPending != 1 || s.Stats.ToolCalls != 1 || s.Stats.Turns != 1 ||
-		s.Stats.TokensIn != 12 || s.Stats.TokensOut != 14 || !slices.Equal(s.LoadedTools, []string{"Rare"}) {
+	if s.SessionID != id || s.Agent != "other" || !s.DoneActive || s.TodoPending != 1 || s.Stats.ToolCalls != 1 ||
+		s.Stats.Turns != 1 ||
+		s.Stats.TokensIn != 12 ||
+		s.Stats.TokensOut != 14 ||
+		!slices.Equal(s.LoadedTools, []string{"Rare"}) {
 		t.Errorf("%+v", s)
 	}
 	r.send("hello")
@@ -94,7 +107,7 @@ func TestResumeAuto(t *testing.T) {
 	}
 }
 
-// SD-32: where a session cannot be saved, the person is told once and the conversation
+// SD-32: where a session cannot be saved, the user is told once and the conversation
 // goes on without an ID.
 func TestSessionCannotBeSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
@@ -125,7 +138,10 @@ func TestResumeWithoutAgent(t *testing.T) {
 	if err := r.Agent.Resume(t.Context(), log, session.State{Meta: log.Meta()}); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.seen(agent.Noticed); len(got) != 1 || !strings.Contains(got[0], `no agent "nobody"; agent main goes on`) {
+	if got := r.seen(
+		agent.Noticed,
+	); len(got) != 1 ||
+		!strings.Contains(got[0], `no agent "nobody"; agent main goes on`) {
 		t.Errorf("notices %q", got)
 	}
 	r.send("hello")

@@ -33,8 +33,16 @@ type counters struct {
 
 func (c *counters) snapshot() sdk.Stats {
 	s := sdk.Stats{
-		StartTime: c.start, Duration: time.Since(c.start), Interactions: c.interactions, Turns: c.turns, Iterations: c.iterations,
-		ToolErrors: c.toolErrors, ParseRetries: c.parseRetries, Compactions: c.compactions, TokensIn: c.in, TokensOut: c.out,
+		StartTime:    c.start,
+		Duration:     time.Since(c.start),
+		Interactions: c.interactions,
+		Turns:        c.turns,
+		Iterations:   c.iterations,
+		ToolErrors:   c.toolErrors,
+		ParseRetries: c.parseRetries,
+		Compactions:  c.compactions,
+		TokensIn:     c.in,
+		TokensOut:    c.out,
 	}
 	for name, n := range c.tools {
 		s.ToolCalls += n
@@ -49,9 +57,16 @@ func (c *counters) snapshot() sdk.Stats {
 // restore continues the counts of a saved session.
 func (c *counters) restore(s sdk.Stats) {
 	*c = counters{
-		start: time.Now().Add(-s.Duration), interactions: s.Interactions, turns: s.Turns, iterations: s.Iterations,
-		toolErrors: s.ToolErrors, parseRetries: s.ParseRetries, compactions: s.Compactions, in: s.TokensIn, out: s.TokensOut,
-		tools: map[string]int{},
+		start:        time.Now().Add(-s.Duration),
+		interactions: s.Interactions,
+		turns:        s.Turns,
+		iterations:   s.Iterations,
+		toolErrors:   s.ToolErrors,
+		parseRetries: s.ParseRetries,
+		compactions:  s.Compactions,
+		in:           s.TokensIn,
+		out:          s.TokensOut,
+		tools:        map[string]int{},
 	}
 	for _, t := range s.TopTools {
 		c.tools[t.Name] = t.Count
@@ -125,7 +140,8 @@ func (a *Agent) available() []tool.Tool {
 	}
 	out := make([]tool.Tool, 0, len(a.profile.Tools))
 	keep := func(t tool.Tool) bool {
-		return (t.Name != doneTool || a.state.done) && !slices.Contains(hidden, t.Name) && !slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
+		return (t.Name != doneTool || a.state.done) && !slices.Contains(hidden, t.Name) &&
+			!slices.ContainsFunc(disabled, func(p string) bool { return tool.Match(p, t.Name) })
 	}
 	for _, t := range a.profile.Tools {
 		if keep(t) {
@@ -204,9 +220,18 @@ func (a *Agent) meta() session.Meta {
 	a.mu.Unlock()
 	// What the command line allowed, it allowed for this run.
 	m := session.Meta{
-		Title: a.label.title, Name: a.label.name, Agent: a.profile.Agent, Mode: a.profile.Mode, Model: a.profile.Model.Name, Provider: a.profile.Model.Provider,
-		Think: a.state.think, Switches: session.Switches{Auto: a.state.auto && !a.opts.Auto, Done: a.state.done, Verbose: a.state.verbose},
-		LoadedTools: loaded, Stats: stats, Todo: session.Todo{Summary: summary, Items: items}, Workdir: a.opts.Place.Workdir,
+		Title:       a.label.title,
+		Name:        a.label.name,
+		Agent:       a.profile.Agent,
+		Mode:        a.profile.Mode,
+		Model:       a.profile.Model.Name,
+		Provider:    a.profile.Model.Provider,
+		Think:       a.state.think,
+		Switches:    session.Switches{Auto: a.state.auto && !a.opts.Auto, Done: a.state.done, Verbose: a.state.verbose},
+		LoadedTools: loaded,
+		Stats:       stats,
+		Todo:        session.Todo{Summary: summary, Items: items},
+		Workdir:     a.opts.Place.Workdir,
 	}
 	if a.opts.Meta != nil {
 		a.opts.Meta(&m)
@@ -215,7 +240,7 @@ func (a *Agent) meta() session.Meta {
 }
 
 // Resume continues a saved session: it takes over the log, the conversation and
-// the switches, and makes its agent active. Where that agent is gone, the person
+// the switches, and makes its agent active. Where that agent is gone, the user
 // is told and the current one goes on.
 func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.State) error {
 	if err := a.Detach(); err != nil {
@@ -247,7 +272,8 @@ func (a *Agent) Resume(ctx context.Context, log *session.Log, state session.Stat
 }
 
 // lostCall is what the model is told about a call in whose middle the program died.
-const lostCall = "aura ended in the middle of this call: it may have been carried out, in part or in full, and its result is not known. Find out what it did before you repeat it."
+const lostCall = "aura ended in the middle of this call: it may have been carried out, in part or in full, and " +
+	"its result is not known. Find out what it did before you repeat it."
 
 // answerLost answers the calls at the end of the history that a death of the program left
 // without an answer: what they did is of concern to the model.
@@ -269,7 +295,13 @@ func (a *Agent) answerLost() {
 			})
 		}
 		if len(names) > 0 {
-			a.Notice("resume", "aura ended in the middle of "+strings.Join(names, ", ")+"; what came of it is not known, and the model is told so")
+			a.Notice(
+				"resume",
+				"aura ended in the middle of "+strings.Join(
+					names,
+					", ",
+				)+"; what came of it is not known, and the model is told so",
+			)
 		}
 		return
 	}

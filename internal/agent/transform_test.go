@@ -50,12 +50,18 @@ func TestTransforms(t *testing.T) {
 		f    func(list) (list, error)
 		want string // The third request, in short.
 	}{
-		{"identity", func(m list) (list, error) { return m, nil }, "user:go assistant:I look+c1 tool:a cat assistant:seen user:on"},
-		{"nil", func(list) (list, error) { return nil, nil }, "user:go assistant:I look+c1 tool:a cat assistant:seen user:on"},
-		{"empty", func(list) (list, error) { return list{}, nil }, "user:go assistant:I look+c1 tool:a cat assistant:seen user:on"},
-		{"error", func(m list) (list, error) { return m[:1], errors.New("no") }, "user:go assistant:I look+c1 tool:a cat assistant:seen user:on"},
-		{"panic", func(m list) (list, error) { panic("no") }, "user:go assistant:I look+c1 tool:a cat assistant:seen user:on"},
-		{"no system", func(m list) (list, error) { return m[1:], nil }, "user:go assistant:I look+c1 tool:a cat assistant:seen user:on"},
+		{"identity", func(m list) (list, error) { return m, nil }, "user:go assistant:I look+c1 tool:a cat " +
+			"assistant:seen user:on"},
+		{"nil", func(list) (list, error) { return nil, nil }, "user:go assistant:I look+c1 tool:a cat " +
+			"assistant:seen user:on"},
+		{"empty", func(list) (list, error) { return list{}, nil }, "user:go assistant:I look+c1 tool:a cat " +
+			"assistant:seen user:on"},
+		{"error", func(m list) (list, error) { return m[:1], errors.New("no") }, "user:go assistant:I look+c1 " +
+			"tool:a cat assistant:seen user:on"},
+		{"panic", func(m list) (list, error) { panic("no") }, "user:go assistant:I look+c1 tool:a cat " +
+			"assistant:seen user:on"},
+		{"no system", func(m list) (list, error) { return m[1:], nil }, "user:go assistant:I look+c1 tool:a cat " +
+			"assistant:seen user:on"},
 		{"orphan", func(m list) (list, error) {
 			return slices.DeleteFunc(m, func(x sdk.Message) bool { return len(x.ToolCalls) > 0 }), nil
 		}, "user:go assistant:I look+c1 tool:a cat assistant:seen user:on"},
@@ -86,16 +92,26 @@ func TestTransforms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls := 0
-			r := newRig(t, painting, setup{tools: []tool.Tool{eye()}, handlers: []lifecycle.Binding{transforms("a", func(m []sdk.Message) ([]sdk.Message, error) {
-				calls++
-				return c.f(m)
-			})}})
+			r := newRig(
+				t,
+				painting,
+				setup{
+					tools: []tool.Tool{eye()},
+					handlers: []lifecycle.Binding{transforms("a", func(m []sdk.Message) ([]sdk.Message, error) {
+						calls++
+						return c.f(m)
+					})},
+				},
+			)
 			r.send("go")
 			r.send("on")
 			if got := brief(r.model.request(3).Messages); got != c.want {
 				t.Errorf("sent %s\nwant %s", got, c.want)
 			}
-			if got, want := brief(r.Messages()), "user:go assistant:I look+c1 tool:a cat assistant:seen user:on assistant:end"; got != want && c.name != "panic" {
+			if got, want := brief(
+				r.Messages(),
+			), "user:go assistant:I look+c1 tool:a cat assistant:seen user:on assistant:end"; got != want &&
+				c.name != "panic" {
 				t.Errorf("history %s", got)
 			}
 			if calls != 3 {
@@ -115,14 +131,21 @@ func TestTransforms(t *testing.T) {
 // PT-111: a transform may change thinking too, for one request; the signature of what
 // it replaced goes with it.
 func TestTransformThinking(t *testing.T) {
-	r := newRig(t, painting, setup{tools: []tool.Tool{eye()}, handlers: []lifecycle.Binding{transforms("a", func(m []sdk.Message) ([]sdk.Message, error) {
-		for i := range m {
-			if m[i].Thinking == "hmm" {
-				m[i].Thinking = "aha"
-			}
-		}
-		return m, nil
-	})}})
+	r := newRig(
+		t,
+		painting,
+		setup{
+			tools: []tool.Tool{eye()},
+			handlers: []lifecycle.Binding{transforms("a", func(m []sdk.Message) ([]sdk.Message, error) {
+				for i := range m {
+					if m[i].Thinking == "hmm" {
+						m[i].Thinking = "aha"
+					}
+				}
+				return m, nil
+			})},
+		},
+	)
 	r.send("go")
 	if m := r.model.request(2).Messages[1]; m.Thinking != "aha" || len(m.Thoughts) != 0 {
 		t.Errorf("sent %q with %d signatures", m.Thinking, len(m.Thoughts))
@@ -152,7 +175,13 @@ func TestTransformInput(t *testing.T) {
 	add := "EXTRA"
 	r := newRig(t, painting, setup{tools: []tool.Tool{eye()}, handlers: []lifecycle.Binding{
 		on(lifecycle.BeforeChat, "nag", func(d *sdk.BeforeChatContext) lifecycle.Reply {
-			return lifecycle.Reply{Result: sdk.Result{Message: "nag", Role: sdk.RoleUser, Request: &sdk.RequestModification{AppendSystem: &add}}}
+			return lifecycle.Reply{
+				Result: sdk.Result{
+					Message: "nag",
+					Role:    sdk.RoleUser,
+					Request: &sdk.RequestModification{AppendSystem: &add},
+				},
+			}
 		}),
 		on(lifecycle.AfterToolExecution, "n", func(*sdk.AfterToolContext) lifecycle.Reply {
 			return lifecycle.Reply{Result: sdk.Result{Notice: "hidden"}}
@@ -181,19 +210,26 @@ func TestTransformInput(t *testing.T) {
 	for _, x := range m {
 		got = append(got, x.ID+" "+x.Role+" "+x.Type)
 	}
-	want := "m0001 system normal|m0002 user normal|m0003 user synthetic|m0004 assistant normal|m0005 tool normal|m0006 user synthetic"
+	want := "m0001 system normal|m0002 user normal|m0003 user synthetic|m0004 assistant normal|m0005 tool " +
+		"normal|m0006 user synthetic"
 	if strings.Join(got, "|") != want {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "|"), want)
 	}
-	if m[3].Thinking != "hmm" || m[3].ToolCalls[0].Name != "Look" || m[4].ToolName != "Look" || m[4].ToolCallID != "c1" || m[4].Tokens <= 0 || m[4].CreatedAt.IsZero() {
+	if m[3].Thinking != "hmm" || m[3].ToolCalls[0].Name != "Look" || m[4].ToolName != "Look" ||
+		m[4].ToolCallID != "c1" ||
+		m[4].Tokens <= 0 ||
+		m[4].CreatedAt.IsZero() {
 		t.Errorf("fields: %+v\n%+v", m[3], m[4])
 	}
 }
 
-// An image of the person stays with its message in every later request. HO-55
+// An image of the user stays with its message in every later request. HO-55
 func TestImages(t *testing.T) {
 	r := newRig(t, "turns: [{text: a cat, expect: {images: 1}}, {text: still, expect: {images: 1}}]\n", setup{})
-	if _, err := r.Send(t.Context(), agent.Input{Text: "what is it?", Images: []message.Image{{MediaType: "image/png", Data: []byte("x")}}}); err != nil {
+	if _, err := r.Send(
+		t.Context(),
+		agent.Input{Text: "what is it?", Images: []message.Image{{MediaType: "image/png", Data: []byte("x")}}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	r.send("sure?")

@@ -87,8 +87,15 @@ func Read(o Options) (*App, error) {
 		return nil, fmt.Errorf("workdir: %s is not a directory", workdir)
 	}
 	a := &App{
-		opts: o, workdir: workdir, log: slog.New(slog.DiscardHandler), state: state{todo: &todo.List{}},
-		shared: shared{tools: map[string]tool.Tool{}, clients: map[string]provider.Client{}, cache: map[[2]string]resolved{}},
+		opts:    o,
+		workdir: workdir,
+		log:     slog.New(slog.DiscardHandler),
+		state:   state{todo: &todo.List{}},
+		shared: shared{
+			tools:   map[string]tool.Tool{},
+			clients: map[string]provider.Client{},
+			cache:   map[[2]string]resolved{},
+		},
 	}
 	if !o.Confined { // A child gets its whole environment from its parent.
 		if a.env, err = loadEnviron(o.EnvFile, start); err != nil {
@@ -136,8 +143,14 @@ func (a *App) compose(ctx context.Context, homes config.Homes) (err error) {
 	}
 	approvals := &guard.Approvals{}
 	approvals.Restore(a.cfg.Approvals)
-	a.commands = &commands.Session{Reads: &guard.ReadSwitches{}, Approvals: approvals, Store: Sessions(homes, a.workdir)}
-	a.pipeline = lifecycle.New(lifecycle.Options{Logger: a.log, Shell: a.shell, Begin: a.face.Begin, Trace: a.face.Trace})
+	a.commands = &commands.Session{
+		Reads:     &guard.ReadSwitches{},
+		Approvals: approvals,
+		Store:     Sessions(homes, a.workdir),
+	}
+	a.pipeline = lifecycle.New(
+		lifecycle.Options{Logger: a.log, Shell: a.shell, Begin: a.face.Begin, Trace: a.face.Trace},
+	)
 	guards := guard.Bindings(guard.Options{Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals})
 	guards = append(guards, sandbox.Guard(a.tool, a.sandboxed))
 	a.pipeline.Bind(lifecycle.Guard, append(guards, a.opts.Watch...))
@@ -174,12 +187,28 @@ func (a *App) release() error {
 // openAgent makes the agent of the session.
 func (a *App) openAgent() error {
 	o := agent.Options{
-		Pipeline: a.pipeline, Resolve: a.resolve, Agent: a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
-		Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think, Todo: a.todo, Logger: a.log,
-		Place:   agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars, Servers: a.servers.Connected, Hooks: a.hookData, Sandbox: a.sandboxState, Shell: a.shell, Additions: a.extensions.prompts},
-		Observe: a.kept(a.logged(a.face.Observe)), Ask: a.face.Ask,
-		Exists: func(name string) bool { _, ok := a.tool(name); return ok },
-		Meta:   a.completeMeta,
+		Pipeline: a.pipeline,
+		Resolve:  a.resolve,
+		Agent:    a.opts.Choice.Agent,
+		Mode:     a.opts.Choice.Mode,
+		Auto:     a.opts.Choice.Auto,
+		Think:    a.opts.Choice.Think,
+		Todo:     a.todo,
+		Logger:   a.log,
+		Place: agent.Place{
+			Workdir:   a.workdir,
+			LaunchDir: a.workdir,
+			Vars:      a.opts.Vars,
+			Servers:   a.servers.Connected,
+			Hooks:     a.hookData,
+			Sandbox:   a.sandboxState,
+			Shell:     a.shell,
+			Additions: a.extensions.prompts,
+		},
+		Observe: a.kept(a.logged(a.face.Observe)),
+		Ask:     a.face.Ask,
+		Exists:  func(name string) bool { _, ok := a.tool(name); return ok },
+		Meta:    a.completeMeta,
 	}
 	if dir, err := os.Getwd(); err == nil {
 		o.Place.LaunchDir = dir
@@ -281,7 +310,7 @@ func (a *App) Latest() (string, error) {
 	return a.commands.Store.Latest(a.workdir)
 }
 
-// Submit processes one input of the person: a slash command, or something for the
+// Submit processes one input of the user: a slash command, or something for the
 // model.
 func (a *App) Submit(ctx context.Context, input string) error { return a.SubmitWith(ctx, input, "") }
 

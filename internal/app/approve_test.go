@@ -15,7 +15,7 @@ import (
 	"github.com/idelchi/aura/internal/config"
 )
 
-// HO-35: what a person allows holds as long as they say: for this call, for the session
+// HO-35: what a user allows holds as long as they say: for this call, for the session
 // and its resumption, or for good in a file that the next run honours.
 func TestApprovalsLast(t *testing.T) {
 	for _, c := range []struct {
@@ -31,7 +31,12 @@ func TestApprovalsLast(t *testing.T) {
 	} {
 		t.Run("remember "+string(c.remember), func(t *testing.T) {
 			root := t.TempDir()
-			write(t, root, "project/.aura/config/providers/p.yaml", "p: {type: script, script: ../../../../turns.yaml}\n")
+			write(
+				t,
+				root,
+				"project/.aura/config/providers/p.yaml",
+				"p: {type: script, script: ../../../../turns.yaml}\n",
+			)
 			write(t, root, "project/.aura/config/features/f.yaml", "tools: {policy: {confirm: [Bash]}}\n")
 			write(t, root, "home/.aura/config/features/f.yaml", "{}\n")
 			write(t, root, "turns.yaml", `
@@ -85,14 +90,25 @@ func TestApprovalsWithoutProject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			for _, dir := range []string{"home/.aura", "shared"} {
-				write(t, root, dir+"/config/providers/p.yaml", "p: {type: script, script: "+filepath.Join(root, "turns.yaml")+"}\n")
+				write(
+					t,
+					root,
+					dir+"/config/providers/p.yaml",
+					"p: {type: script, script: "+filepath.Join(root, "turns.yaml")+"}\n",
+				)
 				write(t, root, dir+"/config/features/f.yaml", "tools: {policy: {confirm: [Bash]}}\n")
 			}
 			write(t, root, "project/conf/config/features/f.yaml", "{}\n")
 			if c.git {
 				write(t, root, ".git/HEAD", "")
 			}
-			write(t, root, "turns.yaml", "turns: [{when: go, repeat: 2, calls: [{name: Bash, arguments: {command: echo one}}]}, {when: go, text: ok}]\n")
+			write(
+				t,
+				root,
+				"turns.yaml",
+				"turns: [{when: go, repeat: 2, calls: [{name: Bash, arguments: {command: echo one}}]}, {when: "+
+					"go, text: ok}]\n",
+			)
 			o := c.homes
 			o.Workdir = filepath.Join(root, "project")
 			for i, dir := range o.Config {
@@ -134,36 +150,50 @@ func TestApprovalsWithoutProject(t *testing.T) {
 				}
 				return err
 			})
-			if err != nil || len(files) > 0 != kept || kept && strings.HasPrefix(files[0], filepath.Join(root, "home")) {
+			if err != nil || len(files) > 0 != kept ||
+				kept && strings.HasPrefix(files[0], filepath.Join(root, "home")) {
 				t.Errorf("saved in %v, %v", files, err)
 			}
 		})
 	}
 }
 
-// /why tells what the person decided about a call, and who asked.
+// /why tells what the user decided about a call, and who asked.
 func TestWhyApproval(t *testing.T) {
 	for _, c := range []struct {
 		decision agent.Decision
 		want     string
 	}{
 		{agent.Decision{Allow: true}, "you allowed the call of Bash, * ago: this once.\n"},
-		{agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: "Bash:echo*"}, "you allowed the call of Bash, * ago: for the session: Bash:echo*.\n"},
-		{agent.Decision{Allow: true, Remember: agent.ForProject, Pattern: "Bash:echo*"}, "you allowed the call of Bash, * ago: always in this project: Bash:echo*.\n"},
-		{agent.Decision{Allow: true, Remember: agent.ForAlways, Pattern: "Bash:echo*"}, "you allowed the call of Bash, * ago: always: Bash:echo*.\n"},
+		{agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: "Bash:echo*"}, "you allowed the call " +
+			"of Bash, * ago: for the session: Bash:echo*.\n"},
+		{agent.Decision{Allow: true, Remember: agent.ForProject, Pattern: "Bash:echo*"}, "you allowed the call " +
+			"of Bash, * ago: always in this project: Bash:echo*.\n"},
+		{agent.Decision{Allow: true, Remember: agent.ForAlways, Pattern: "Bash:echo*"}, "you allowed the call " +
+			"of Bash, * ago: always: Bash:echo*.\n"},
 		{agent.Decision{Reason: "not on a Friday."}, "you refused the call of Bash, * ago: not on a Friday.\n"},
 		{agent.Decision{}, "you refused the call of Bash, * ago: no reason given.\n"},
 	} {
 		root := t.TempDir()
 		write(t, root, "project/.aura/config/providers/p.yaml", "p: {type: script, script: ../../../../turns.yaml}\n")
 		write(t, root, "project/.aura/config/features/f.yaml", "tools: {policy: {confirm: [Bash]}}\n")
-		write(t, root, "turns.yaml", "turns: [{calls: [{name: Bash, arguments: {command: echo one}}]}, {text: ok}, {calls: [{name: Bash, arguments: {command: ls}}]}, {text: ok}]\n")
+		write(
+			t,
+			root,
+			"turns.yaml",
+			"turns: [{calls: [{name: Bash, arguments: {command: echo one}}]}, {text: ok}, {calls: [{name: Bash, "+
+				"arguments: {command: ls}}]}, {text: ok}]\n",
+		)
 		home := filepath.Join(root, "home", ".aura")
 		said := ""
-		a, err := app.Open(t.Context(), app.Options{Homes: config.HomeOptions{Workdir: filepath.Join(root, "project"), Home: &home}}, app.Face{
-			Approve: func(context.Context, agent.Approval) agent.Decision { return c.decision },
-			Print:   func(text string) { said = text },
-		})
+		a, err := app.Open(
+			t.Context(),
+			app.Options{Homes: config.HomeOptions{Workdir: filepath.Join(root, "project"), Home: &home}},
+			app.Face{
+				Approve: func(context.Context, agent.Approval) agent.Decision { return c.decision },
+				Print:   func(text string) { said = text },
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +203,9 @@ func TestWhyApproval(t *testing.T) {
 			}
 		}
 		before, after, _ := strings.Cut(c.want, "*")
-		if !strings.HasPrefix(said, before) || !strings.Contains(said, after+"The question came from guard \"policy\": tool policy, confirm: Bash.\n") || strings.Contains(said, "Before that") {
+		if !strings.HasPrefix(said, before) ||
+			!strings.Contains(said, after+"The question came from guard \"policy\": tool policy, confirm: Bash.\n") ||
+			strings.Contains(said, "Before that") {
 			t.Errorf("%+v: %s", c.decision, said)
 		}
 		c.decision = agent.Decision{Reason: "enough"}
@@ -182,7 +214,9 @@ func TestWhyApproval(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !strings.HasPrefix(said, "you refused the call of Bash, ") || !strings.Contains(said, "Before that:\n  "+before) || strings.Contains(said, "wanted you to decide") {
+		if !strings.HasPrefix(said, "you refused the call of Bash, ") ||
+			!strings.Contains(said, "Before that:\n  "+before) ||
+			strings.Contains(said, "wanted you to decide") {
 			t.Errorf("then: %s", said)
 		}
 		if err := a.Close("exit"); err != nil {
@@ -206,7 +240,11 @@ func write(t *testing.T, root, name, text string) {
 func open(t *testing.T, root, resume string, ask func(context.Context, agent.Approval) agent.Decision) *app.App {
 	t.Helper()
 	home := filepath.Join(root, "home", ".aura")
-	a, err := app.Open(t.Context(), app.Options{Homes: config.HomeOptions{Workdir: filepath.Join(root, "project"), Home: &home}}, app.Face{Approve: ask})
+	a, err := app.Open(
+		t.Context(),
+		app.Options{Homes: config.HomeOptions{Workdir: filepath.Join(root, "project"), Home: &home}},
+		app.Face{Approve: ask},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,19 @@ func (a *App) logEvent(e agent.Event) {
 	case agent.Answered:
 		log.Info("model answered", "bytes", len(e.Text))
 	case agent.ToolFinished:
-		log.Info("tool called", "tool", e.Tool, "call", e.CallID, "failed", e.Failed, "duration", e.Duration, "bytes", len(e.Text))
+		log.Info(
+			"tool called",
+			"tool",
+			e.Tool,
+			"call",
+			e.CallID,
+			"failed",
+			e.Failed,
+			"duration",
+			e.Duration,
+			"bytes",
+			len(e.Text),
+		)
 	case agent.TurnEnded:
 		input, output := 0, 0
 		if e.Usage != nil {

@@ -189,7 +189,10 @@ func (a *App) useExtensions(host *pyext.Host) {
 		}
 		for _, t := range list {
 			if other, ok := a.tool(t.Name); ok && other.Source != t.Source {
-				e.say(t.Source.Name, fmt.Sprintf("tool %q is left out: there is one of that name (%s)", t.Name, origin(other.Source)))
+				e.say(
+					t.Source.Name,
+					fmt.Sprintf("tool %q is left out: there is one of that name (%s)", t.Name, origin(other.Source)),
+				)
 			}
 		}
 	}
@@ -292,12 +295,15 @@ func (a *App) hiddenExtensionCommands() {
 	list := a.commands.Commands()
 	for _, c := range a.extensions.declared() {
 		if owner, err := commands.Find(list, c.Name); err == nil && owner.Source != commandSource(c) {
-			a.extensions.say(c.Source.Name, fmt.Sprintf("command /%s is hidden by %s", c.Name, cmp.Or(owner.Source, "the built-in one")))
+			a.extensions.say(
+				c.Source.Name,
+				fmt.Sprintf("command /%s is hidden by %s", c.Name, cmp.Or(owner.Source, "the built-in one")),
+			)
 		}
 	}
 }
 
-// attach lets the extensions speak to the person.
+// attach lets the extensions speak to the user.
 func (e *extensions) attach(who *agent.Agent) {
 	e.mu.Lock()
 	e.sink = who.Notice
@@ -309,7 +315,7 @@ func (e *extensions) attach(who *agent.Agent) {
 	}
 }
 
-// say shows what an extension says to the person; an empty name is all of them.
+// say shows what an extension says to the user; an empty name is all of them.
 func (e *extensions) say(name, text string) {
 	source := "extensions"
 	if name != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 )
 
-// AX-15 AX-57: what a person says about a tool of an extension that requires approval holds
+// AX-15 AX-57: what a user says about a tool of an extension that requires approval holds
 // as long as they say, and without a yes its function never runs.
 func TestExtensionApprovals(t *testing.T) {
 	for _, c := range []struct {
@@ -30,7 +30,12 @@ func TestExtensionApprovals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
-			write(t, root, "project/.aura/config/providers/p.yaml", "p: {type: script, script: ../../../../turns.yaml}\n")
+			write(
+				t,
+				root,
+				"project/.aura/config/providers/p.yaml",
+				"p: {type: script, script: ../../../../turns.yaml}\n",
+			)
 			write(t, root, "home/.aura/config/features/f.yaml", "{}\n")
 			write(t, root, "project/.agent/extensions/ops.py", `
 def register(api):

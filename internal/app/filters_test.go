@@ -49,11 +49,19 @@ func TestTaskLayer(t *testing.T) {
 	if slices.Contains(now, "Mkdir") || slices.Contains(now, "Write") || !slices.Contains(now, "Read") {
 		t.Errorf("without a task: %v", now)
 	}
-	now, _ = offered(t, files, app.Options{Task: app.TaskOptions{Tools: tool.Filter{Enabled: []string{"Mkdir", "Write", "Read"}}}})
+	now, _ = offered(
+		t,
+		files,
+		app.Options{Task: app.TaskOptions{Tools: tool.Filter{Enabled: []string{"Mkdir", "Write", "Read"}}}},
+	)
 	if got := strings.Join(now, " "); got != "Read Mkdir" {
 		t.Errorf("the task enables: %s", got)
 	}
-	now, _ = offered(t, files, app.Options{Task: app.TaskOptions{Tools: tool.Filter{Enabled: []string{"*"}, Disabled: []string{"Read"}}}})
+	now, _ = offered(
+		t,
+		files,
+		app.Options{Task: app.TaskOptions{Tools: tool.Filter{Enabled: []string{"*"}, Disabled: []string{"Read"}}}},
+	)
 	if slices.Contains(now, "Mkdir") || slices.Contains(now, "Read") || !slices.Contains(now, "Bash") {
 		t.Errorf("the task disables: %v", now)
 	}
@@ -63,7 +71,11 @@ func TestTaskLayer(t *testing.T) {
 func TestDeferredSplit(t *testing.T) {
 	all, _ := offered(t, nil, app.Options{})
 	for _, patterns := range []string{"[]", "[Bash]", "['*']", "['Todo*', LoadTools]"} {
-		now, later := offered(t, map[string]string{"config/features/t.yaml": "tools: {deferred: " + patterns + "}\n"}, app.Options{})
+		now, later := offered(
+			t,
+			map[string]string{"config/features/t.yaml": "tools: {deferred: " + patterns + "}\n"},
+			app.Options{},
+		)
 		if slices.Contains(now, "LoadTools") != (len(later) > 0) || slices.Contains(later, "LoadTools") {
 			t.Errorf("%s: %v and %v", patterns, now, later)
 		}

@@ -75,7 +75,12 @@ func (a *App) readParts(paths []string, required bool) (string, error) {
 		case err != nil:
 			return "", err
 		case len(src) > maxPromptFile:
-			return "", fmt.Errorf("%s has %d bytes, more than the %d that a prompt may take from one file", path, len(src), maxPromptFile)
+			return "", fmt.Errorf(
+				"%s has %d bytes, more than the %d that a prompt may take from one file",
+				path,
+				len(src),
+				maxPromptFile,
+			)
 		}
 		name := path
 		if rel, err := filepath.Rel(a.workdir, path); err == nil && !strings.HasPrefix(rel, "..") {

@@ -107,7 +107,7 @@ func (a *App) wantedServers(ctx context.Context, names []string) []string {
 }
 
 // staleServers makes the question whether servers have changed since a profile was
-// made. Asking it starts those that are missing, waits for them, and tells the person
+// made. Asking it starts those that are missing, waits for them, and tells the user
 // what went wrong.
 func (a *App) staleServers(names []string) func(context.Context) bool {
 	if len(names) == 0 {

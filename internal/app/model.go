@@ -81,10 +81,10 @@ func (a *App) chosen(m config.Model) (server, model string) {
 	return server, model
 }
 
-// pick is what the person chose in the session, or in the one that is resumed.
+// pick is what the user chose in the session, or in the one that is resumed.
 type pick struct{ provider, model string }
 
-// picked is what the person chose, on the command line or since. a.mu is held, or
+// picked is what the user chose, on the command line or since. a.mu is held, or
 // nothing runs yet.
 func (a *App) picked() pick {
 	return pick{cmp.Or(a.pick.provider, a.opts.Choice.Provider), cmp.Or(a.pick.model, a.opts.Choice.Model)}
@@ -144,7 +144,7 @@ func (a *App) provider(name string) (config.Provider, string, error) {
 		return p, config.DefaultModel(p.Name), nil
 	}
 	if name, p, model, ok := config.FromEnv(a.env.get); ok {
-		if own, err := a.cfg.Provider(name); err == nil { // The person may have described it.
+		if own, err := a.cfg.Provider(name); err == nil { // The user may have described it.
 			p = own
 		}
 		return p, model, nil
@@ -170,7 +170,12 @@ func (e undecidedError) Error() string {
 	for _, p := range e {
 		fmt.Fprintf(&b, "  - %s, in %s:%d\n", p.Name, p.Source.File, p.Source.Line)
 	}
-	fmt.Fprintf(&b, "Give --provider %s (or AURA_PROVIDER), or write model: {provider: %s} into the agent's file.", e[0].Name, e[0].Name)
+	fmt.Fprintf(
+		&b,
+		"Give --provider %s (or AURA_PROVIDER), or write model: {provider: %s} into the agent's file.",
+		e[0].Name,
+		e[0].Name,
+	)
 	return b.String()
 }
 
@@ -195,8 +200,17 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 		return nil, err
 	}
 	o := provider.Options{
-		Name: p.Name, URL: p.URL, Token: p.Token, Timeout: p.Timeout, Headers: p.Headers, Logger: a.log,
-		Retry: provider.Retry{MaxAttempts: &p.Retry.MaxAttempts, BaseDelay: p.Retry.BaseDelay, MaxDelay: p.Retry.MaxDelay},
+		Name:    p.Name,
+		URL:     p.URL,
+		Token:   p.Token,
+		Timeout: p.Timeout,
+		Headers: p.Headers,
+		Logger:  a.log,
+		Retry: provider.Retry{
+			MaxAttempts: &p.Retry.MaxAttempts,
+			BaseDelay:   p.Retry.BaseDelay,
+			MaxDelay:    p.Retry.MaxDelay,
+		},
 	}
 	var c provider.Client
 	switch p.Type {
@@ -238,7 +252,11 @@ func defaultModel(ctx context.Context, p config.Provider, usual string, c provid
 	defer cancel()
 	models, err := listed(ctx, p, c)
 	if err != nil {
-		return "", fmt.Errorf("provider %s: no model is set, and the server could not be asked for one: %w", p.Name, err)
+		return "", fmt.Errorf(
+			"provider %s: no model is set, and the server could not be asked for one: %w",
+			p.Name,
+			err,
+		)
 	}
 	if len(models) == 0 {
 		return "", fmt.Errorf("provider %s: no model is set, and the server has none", p.Name)
@@ -283,7 +301,11 @@ type undecided struct {
 	client provider.Client
 }
 
-func (u undecided) Chat(ctx context.Context, req *provider.Request, on func(provider.Delta)) (*provider.Response, error) {
+func (u undecided) Chat(
+	ctx context.Context,
+	req *provider.Request,
+	on func(provider.Delta),
+) (*provider.Response, error) {
 	name, err := defaultModel(ctx, u.p, "", u.client)
 	if err != nil {
 		return nil, err

@@ -72,12 +72,12 @@ type Limits struct {
 	TokenBudget int
 }
 
-// Face is how a session meets the person. All fields are optional.
+// Face is how a session meets the user. All fields are optional.
 type Face struct {
 	Observe func(agent.Event)
 	Print   func(text string) // Output of commands.
 
-	// Approve and Ask put something to the person; nil means that nobody is there.
+	// Approve and Ask put something to the user; nil means that nobody is there.
 	Approve func(context.Context, agent.Approval) agent.Decision
 	Ask     func(context.Context, tool.Question) ([]string, error)
 

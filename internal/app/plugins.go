@@ -111,7 +111,7 @@ func (a *App) pluginCommands(list []commands.Command) []commands.Command {
 	return list
 }
 
-// hiddenCommands tells the person about commands of plugins whose names are taken.
+// hiddenCommands tells the user about commands of plugins whose names are taken.
 func (a *App) hiddenCommands() {
 	list := a.commands.Commands()
 	for _, c := range a.plugins.Commands() {
@@ -131,7 +131,12 @@ func commandSource(c tool.Command) string { return c.Source.Kind + " " + c.Sourc
 
 // pluginCommand makes a slash command of what a plugin declares.
 func pluginCommand(c tool.Command) commands.Command {
-	out := commands.Command{Name: c.Name, Description: c.Description, Source: commandSource(c), Raw: c.Source.Kind == "plugin"}
+	out := commands.Command{
+		Name:        c.Name,
+		Description: c.Description,
+		Source:      commandSource(c),
+		Raw:         c.Source.Kind == "plugin",
+	}
 	for _, h := range c.Hints {
 		if !strings.HasPrefix(h, "[") && !strings.HasPrefix(h, "<") {
 			h = "[" + h + "]"

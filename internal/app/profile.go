@@ -106,7 +106,11 @@ func (a *App) build(name, modeName string) (resolved, error) {
 	for i, t := range r.profile.Tools {
 		r.profile.Tools[i] = a.confine(t, r.sandbox)
 	}
-	r.profile.Tools, r.profile.Deferred = a.offer(r.profile.Tools, layers, append(a.deferredServers(), f.Tools.Deferred...))
+	r.profile.Tools, r.profile.Deferred = a.offer(
+		r.profile.Tools,
+		layers,
+		append(a.deferredServers(), f.Tools.Deferred...),
+	)
 	if r.profile.Settings, err = a.settings(f); err != nil {
 		return resolved{}, err
 	}
@@ -142,9 +146,12 @@ func (a *App) settings(f config.Features) (agent.Settings, error) {
 		MaxSteps: f.Tools.MaxSteps, TokenBudget: f.Tools.TokenBudget, Serial: !f.Tools.Parallel,
 		InputShare: f.Tools.UserInputMaxPercentage,
 		Compaction: agent.Compaction{
-			Disabled:  f.Compaction.Threshold == 0 && f.Compaction.MaxTokens == 0,
-			Threshold: float64(f.Compaction.Threshold), MaxTokens: f.Compaction.MaxTokens,
-			KeepLast: f.Compaction.KeepLastMessages, ResultLength: f.Compaction.ToolResultMaxLength, Retries: f.Compaction.TruncationRetries,
+			Disabled:     f.Compaction.Threshold == 0 && f.Compaction.MaxTokens == 0,
+			Threshold:    float64(f.Compaction.Threshold),
+			MaxTokens:    f.Compaction.MaxTokens,
+			KeepLast:     f.Compaction.KeepLastMessages,
+			ResultLength: f.Compaction.ToolResultMaxLength,
+			Retries:      f.Compaction.TruncationRetries,
 		},
 		Subagent: agent.Subagent(f.Subagent), Divisor: f.Estimation.Divisor,
 	}

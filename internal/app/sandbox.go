@@ -53,9 +53,9 @@ func (a *App) confine(t tool.Tool, r *sandbox.Rules) tool.Tool {
 	t.Execute = func(ctx context.Context, call tool.Call) (tool.Result, error) {
 		result, err := a.worker(*r).Run(ctx, t.Name, call)
 		if setup, ok := errors.AsType[*sandbox.SetupError](err); ok {
-			// The person must know; the model can do nothing about it.
+			// The user must know; the model can do nothing about it.
 			a.agent.Notice("sandbox", setup.Error())
-			return tool.Result{}, errors.New("the sandbox does not work; the person has been told")
+			return tool.Result{}, errors.New("the sandbox does not work; the user has been told")
 		}
 		return result, err
 	}
@@ -122,7 +122,7 @@ func (a *App) setSandbox(on bool) error {
 	return a.agent.Reload()
 }
 
-// warnSandbox tells the person once if what they asked for cannot be enforced, and
+// warnSandbox tells the user once if what they asked for cannot be enforced, and
 // what of it is not there.
 func (a *App) warnSandbox() {
 	if s := a.sandboxState(); s.Enabled && !s.Enforced && !a.confined.warned {

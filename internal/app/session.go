@@ -79,23 +79,29 @@ func (a *App) wireCommands() {
 	s.Restore = a.restore
 }
 
-// agents lists the agents a person can choose.
+// agents lists the agents a user can choose.
 func (a *App) agents() []commands.Choice {
 	var list []commands.Choice
 	for _, x := range a.cfg.Agents {
 		if !x.Hide {
-			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Agent})
+			list = append(
+				list,
+				commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Agent},
+			)
 		}
 	}
 	return list
 }
 
-// modes lists the modes a person can choose.
+// modes lists the modes a user can choose.
 func (a *App) modes() []commands.Choice {
 	var list []commands.Choice
 	for _, x := range a.cfg.Modes {
 		if !x.Hide {
-			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Mode})
+			list = append(
+				list,
+				commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Mode},
+			)
 		}
 	}
 	return list
@@ -127,7 +133,10 @@ func (a *App) modelChoices(ctx context.Context) ([]commands.Choice, error) {
 	_, models, err := a.Models(ctx, "")
 	var list []commands.Choice
 	for _, m := range models {
-		list = append(list, commands.Choice{Name: m.Name, Description: m.Family, Active: m.Name == a.agent.Profile().Model.Name})
+		list = append(
+			list,
+			commands.Choice{Name: m.Name, Description: m.Family, Active: m.Name == a.agent.Profile().Model.Name},
+		)
 	}
 	return list, err
 }
@@ -204,10 +213,13 @@ func (a *App) completeMeta(m *session.Meta) {
 	m.Switches.Provider, m.Switches.Model = picked.provider, picked.model
 }
 
-// approve puts a call to the person and remembers the decision for as long as
+// approve puts a call to the user and remembers the decision for as long as
 // they say. What is allowed in a project is kept in its own home, and nowhere else.
 func (a *App) approve(ctx context.Context, q agent.Approval) agent.Decision {
-	homes := map[agent.Remember]string{agent.ForProject: a.cfg.Homes.Project(a.workdir), agent.ForAlways: a.cfg.Homes.Global}
+	homes := map[agent.Remember]string{
+		agent.ForProject: a.cfg.Homes.Project(a.workdir),
+		agent.ForAlways:  a.cfg.Homes.Global,
+	}
 	q.Keep = []agent.Remember{agent.ForSession}
 	for _, r := range []agent.Remember{agent.ForProject, agent.ForAlways} {
 		if homes[r] != "" {
@@ -219,7 +231,10 @@ func (a *App) approve(ctx context.Context, q agent.Approval) agent.Decision {
 		return d
 	}
 	if !q.Keeps(d.Remember) {
-		a.agent.Notice("approvals", "there is no home to keep that in: it holds for this session (aura init makes one for the project)")
+		a.agent.Notice(
+			"approvals",
+			"there is no home to keep that in: it holds for this session (aura init makes one for the project)",
+		)
 		d.Remember = agent.ForSession
 	}
 	if d.Remember == agent.ForSession {

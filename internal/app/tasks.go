@@ -122,7 +122,10 @@ func (r *TaskRun) key() (string, error) {
 		return "", nil
 	}
 	if r.commands.Store == nil {
-		return "", fmt.Errorf("session %q: no sessions are kept: there is neither a project home nor a global one", name)
+		return "", fmt.Errorf(
+			"session %q: no sessions are kept: there is neither a project home nor a global one",
+			name,
+		)
 	}
 	list, err := r.commands.Store.List()
 	if err != nil {

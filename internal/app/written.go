@@ -38,7 +38,7 @@ func (w written) add(list []tool.Tool) []tool.Tool {
 }
 
 // SkillPlaces lists where skills may be, later ones win: what other programs left in
-// the person's home, the global home, then the same of the project, from the root of
+// the user's home, the global home, then the same of the project, from the root of
 // its repository down to the working directory.
 func SkillPlaces(homes config.Homes, workdir string) []skills.Place {
 	var places []skills.Place
@@ -109,7 +109,10 @@ func (a *App) offer(list []tool.Tool, layers []tool.Filter, deferred []string) (
 		return now, nil
 	}
 	load := a.define([]tool.Tool{tools.LoadTools(later)})[0]
-	refused := slices.ContainsFunc(layers, func(f tool.Filter) bool { return !(tool.Filter{Disabled: f.Disabled}).Allows(load.Name) })
+	refused := slices.ContainsFunc(
+		layers,
+		func(f tool.Filter) bool { return !(tool.Filter{Disabled: f.Disabled}).Allows(load.Name) },
+	)
 	if !refused && !a.cfg.Definitions[load.Name].Disabled {
 		now = append(now, load)
 	}
@@ -143,14 +146,21 @@ func (a *App) Skills() []skills.Skill {
 	return a.written.skills
 }
 
-// reviewWritten tells the person what of their texts has no effect.
+// reviewWritten tells the user what of their texts has no effect.
 func (a *App) reviewWritten() {
 	for _, p := range a.written.problems {
 		a.agent.Notice("skills", p.Error())
 	}
 	_, hidden := a.mergeCommands()
 	for _, c := range hidden {
-		a.agent.Notice("commands", fmt.Sprintf("%s: there is another command /%s, which comes first (give this one another name)", c.Source, c.Name))
+		a.agent.Notice(
+			"commands",
+			fmt.Sprintf(
+				"%s: there is another command /%s, which comes first (give this one another name)",
+				c.Source,
+				c.Name,
+			),
+		)
 	}
 	names := a.ToolNames()
 	for _, name := range slices.Sorted(maps.Keys(a.cfg.Definitions)) {

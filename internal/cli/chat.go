@@ -28,7 +28,7 @@ func (e *env) chat(ctx context.Context) error {
 	return e.lines(ctx)
 }
 
-// screen holds a conversation on the whole screen until the person ends it.
+// screen holds a conversation on the whole screen until the user ends it.
 func (e *env) screen(ctx context.Context) error {
 	workdir, err := filepath.Abs(e.flags.workdir)
 	if err != nil {
@@ -62,7 +62,7 @@ func (e *env) screen(ctx context.Context) error {
 	return err
 }
 
-// lines holds a conversation line by line until the person ends it.
+// lines holds a conversation line by line until the user ends it.
 func (e *env) lines(ctx context.Context) error {
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
@@ -102,7 +102,7 @@ func (e *env) lines(ctx context.Context) error {
 		reason = "cancelled"
 		why := cmp.Or(e.ended.Load(), endedBy(interrupts.Signal()))
 		if (why == nil || why == errInterrupted) && editor.Interactive() {
-			why, reason = nil, "exit" // For a person Ctrl+C is one way to leave.
+			why, reason = nil, "exit" // For a user Ctrl+C is one way to leave.
 		}
 		if why != nil {
 			err = codeError(why.code)
@@ -112,7 +112,7 @@ func (e *env) lines(ctx context.Context) error {
 	return errors.Join(err, a.Close(reason))
 }
 
-// begin starts or resumes the session and greets the person.
+// begin starts or resumes the session and greets the user.
 func (e *env) begin(ctx context.Context, a *app.App, greet bool) error {
 	key, err := e.sessionKey(a)
 	if err != nil {
@@ -123,14 +123,27 @@ func (e *env) begin(ctx context.Context, a *app.App, greet bool) error {
 	}
 	if greet {
 		p := a.Agent().Profile()
-		fmt.Fprintf(e.err, "aura %s · agent %s · %s (%s) · /help for commands, Ctrl+D to leave\n", version, p.Agent, p.Model.Name, p.Model.Provider)
+		fmt.Fprintf(
+			e.err,
+			"aura %s · agent %s · %s (%s) · /help for commands, Ctrl+D to leave\n",
+			version,
+			p.Agent,
+			p.Model.Name,
+			p.Model.Provider,
+		)
 	}
 	return nil
 }
 
 // converse is the loop of the line mode. Errors of a turn are shown and the
 // conversation goes on; without a terminal they make the exit code 1.
-func (e *env) converse(ctx context.Context, a *app.App, editor *plain.Editor, printer *plain.Printer, interrupts *plain.Interrupter) error {
+func (e *env) converse(
+	ctx context.Context,
+	a *app.App,
+	editor *plain.Editor,
+	printer *plain.Printer,
+	interrupts *plain.Interrupter,
+) error {
 	failed := false
 	for {
 		line, err := editor.ReadLine(ctx, prompt(a))
@@ -178,7 +191,7 @@ func prompt(a *app.App) string {
 	return text + "> "
 }
 
-// attend lets a run put questions to a person at the terminal, until the returned
+// attend lets a run put questions to a user at the terminal, until the returned
 // function is called. Ctrl+C at a question ends the run.
 func (e *env) attend(face *app.Face, out plain.Output, interrupt func()) (leave func()) {
 	printer, _ := out.(*plain.Printer)
@@ -245,7 +258,9 @@ func complete(a *app.App, before string) []string {
 
 // files lists the paths below dir that begin with word.
 func files(dir, word string) []string {
-	matches, err := filepath.Glob(filepath.Join(dir, strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(word)) + "*")
+	matches, err := filepath.Glob(
+		filepath.Join(dir, strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`).Replace(word)) + "*",
+	)
 	if err != nil || word == "" {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (c codeError) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 func Main(args []string, in, out, errOut *os.File) (code int) {
 	defer func() {
 		if v := recover(); v != nil {
-			// A bug of ours: one line for the person, the rest for the report.
+			// A bug of ours: one line for the user, the rest for the report.
 			fmt.Fprintf(errOut, "aura: internal error: %v (please report it with the output of AURA_TRACEBACK=1)\n", v)
 			if os.Getenv("AURA_TRACEBACK") != "" {
 				errOut.Write(debug.Stack())
@@ -74,10 +74,10 @@ func Main(args []string, in, out, errOut *os.File) (code int) {
 	return e.exitCode(root.ExecuteContext(context.Background()))
 }
 
-// warn tells the person something that does not stop the program.
+// warn tells the user something that does not stop the program.
 func (e *env) warn(text string) { fmt.Fprintf(e.err, "! %s\n", text) }
 
-// exitCode reports err to the person and chooses the exit code.
+// exitCode reports err to the user and chooses the exit code.
 func (e *env) exitCode(err error) int {
 	var code codeError
 	var usage *usageError
@@ -128,7 +128,23 @@ environment: --max-steps is AURA_MAX_STEPS.`,
 	e.flags.register(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return e.flags.fromEnvironment(cmd) }
 	root.AddCommand(
-		newRun(e), newTools(e), newInit(e), newModels(e), newSessions(e), newSkills(e), newTasks(e), newMCP(e), newHooks(e), newPlugins(e), newExtensions(e), newInstall(e), newDoctor(e), newDemo(e), newVersion(e),
+		newRun(
+			e,
+		),
+		newTools(e),
+		newInit(e),
+		newModels(e),
+		newSessions(e),
+		newSkills(e),
+		newTasks(e),
+		newMCP(e),
+		newHooks(e),
+		newPlugins(e),
+		newExtensions(e),
+		newInstall(e),
+		newDoctor(e),
+		newDemo(e),
+		newVersion(e),
 	)
 	e.completeFlags(root)
 	root.Version = version

@@ -73,8 +73,13 @@ func (e *env) demo(ctx context.Context, keep bool) (err error) {
 	err = errors.Join(err, a.Close("exit"), printer.Finish(plain.Outcome{}))
 	if err == nil {
 		stats := a.Agent().Snapshot().Stats
-		fmt.Fprintf(e.err, "\n%d model calls, %d tool calls, %d of them failed on purpose. Next: aura init, or aura --help.\n",
-			stats.Iterations, stats.ToolCalls, stats.ToolErrors)
+		fmt.Fprintf(
+			e.err,
+			"\n%d model calls, %d tool calls, %d of them failed on purpose. Next: aura init, or aura --help.\n",
+			stats.Iterations,
+			stats.ToolCalls,
+			stats.ToolErrors,
+		)
 	}
 	return err
 }
@@ -83,17 +88,26 @@ func (e *env) demo(ctx context.Context, keep bool) (err error) {
 func layOutDemo(dir string) (home string, err error) {
 	home = filepath.Join(dir, config.Dir)
 	files := map[string]string{
-		"demo/greet.sh": filepath.Join(dir, "greet.sh"), "demo/test.sh": filepath.Join(dir, "test.sh"),
-		"demo/script.yaml": filepath.Join(home, "script.yaml"), "demo/hooks.yaml": filepath.Join(home, "config", "hooks", "demo.yaml"),
+		"demo/greet.sh": filepath.Join(dir, "greet.sh"),
+		"demo/test.sh":  filepath.Join(dir, "test.sh"),
+		"demo/script.yaml": filepath.Join(
+			home,
+			"script.yaml",
+		),
+		"demo/hooks.yaml":    filepath.Join(home, "config", "hooks", "demo.yaml"),
 		"demo/tested.go.txt": filepath.Join(home, "plugins", "tested", "main.go"),
 	}
 	if _, err := pyext.FindInterpreter(dir, "", os.Getenv); err == nil {
 		files["demo/tally.py"] = filepath.Join(dir, ".agent", "extensions", "tally.py")
 	}
 	texts := map[string][]byte{
-		filepath.Join(home, "config", "providers", "demo.yaml"): []byte("demo: {type: script, script: ../../script.yaml}\n"),
+		filepath.Join(home, "config", "providers", "demo.yaml"): []byte(
+			"demo: {type: script, script: ../../script.yaml}\n",
+		),
 		// A directory with a go.mod cannot be embedded.
-		filepath.Join(home, "plugins", "tested", "go.mod"):      []byte("module tested\n\ngo 1.25\n\nrequire github.com/idelchi/aura/sdk v0.0.0\n"),
+		filepath.Join(home, "plugins", "tested", "go.mod"): []byte(
+			"module tested\n\ngo 1.25\n\nrequire github.com/idelchi/aura/sdk v0.0.0\n",
+		),
 		filepath.Join(home, "plugins", "tested", "plugin.yaml"): []byte("description: What was changed is tested\n"),
 	}
 	for from, to := range files {

@@ -33,15 +33,20 @@ func newExtensions(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return e.newExtension(args[0], from, user) },
 	}
 	begin.Flags().BoolVar(&user, "user", false, "for all projects, in ~/.aar/extensions")
-	begin.Flags().StringVar(&from, "from", "", "copy an extension that ships with aura: "+strings.Join(pyext.Contrib(), ", "))
+	begin.Flags().
+		StringVar(&from, "from", "", "copy an extension that ships with aura: "+strings.Join(pyext.Contrib(), ", "))
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List extensions, where they are from and which of them run", Args: arguments(cobra.NoArgs),
-			RunE: func(*cobra.Command, []string) error { return e.listExtensions(asJSON) },
+			Use:   "list",
+			Short: "List extensions, where they are from and which of them run",
+			Args:  arguments(cobra.NoArgs),
+			RunE:  func(*cobra.Command, []string) error { return e.listExtensions(asJSON) },
 		},
 		&cobra.Command{
-			Use: "inspect NAME", Short: "Load an extension and show what it registers", Args: arguments(cobra.ExactArgs(1)),
-			RunE: func(cmd *cobra.Command, args []string) error { return e.inspectExtension(cmd, args[0], asJSON) },
+			Use:   "inspect NAME",
+			Short: "Load an extension and show what it registers",
+			Args:  arguments(cobra.ExactArgs(1)),
+			RunE:  func(cmd *cobra.Command, args []string) error { return e.inspectExtension(cmd, args[0], asJSON) },
 			ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 				p, err := app.FindPython(e.flags.options())
 				if err != nil {
@@ -157,7 +162,12 @@ func (e *env) describeExtension(l pyext.Loaded) error {
 	var list []string
 	for _, t := range l.Tools {
 		line := t.Name + ": " + t.Description
-		if effects := slices.DeleteFunc(slices.Clone(t.SideEffects), func(s string) bool { return s == "none" }); len(effects) > 0 {
+		if effects := slices.DeleteFunc(
+			slices.Clone(t.SideEffects),
+			func(s string) bool { return s == "none" },
+		); len(
+			effects,
+		) > 0 {
 			line += " [" + strings.Join(effects, ", ") + "]"
 		}
 		if t.Approval {
@@ -195,6 +205,11 @@ func (e *env) newExtension(name, from string, user bool) error {
 		path = rel
 	}
 	fmt.Fprintln(e.out, path)
-	fmt.Fprintf(e.err, "It runs from the next session on (or after /reload). What it registers: %s extensions inspect %s\n", programName(os.Args), name)
+	fmt.Fprintf(
+		e.err,
+		"It runs from the next session on (or after /reload). What it registers: %s extensions inspect %s\n",
+		programName(os.Args),
+		name,
+	)
 	return nil
 }

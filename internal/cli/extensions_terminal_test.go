@@ -28,13 +28,13 @@ def register(api):
 `
 
 // file is what a file of the project holds.
-func (p *person) file(name string) string {
+func (p *terminalUser) file(name string) string {
 	data, _ := os.ReadFile(filepath.Join(p.cmd.Dir, name))
 	return string(data)
 }
 
 // finds waits until a file of the project holds text.
-func (p *person) finds(name, text string) {
+func (p *terminalUser) finds(name, text string) {
 	p.t.Helper()
 	for !strings.Contains(p.file(name), text) {
 		p.mu.Lock()
@@ -47,7 +47,7 @@ func (p *person) finds(name, text string) {
 	}
 }
 
-// AX-15 AX-57: a person is asked before a tool that requires approval runs. Refused, it does
+// AX-15 AX-57: a user is asked before a tool that requires approval runs. Refused, it does
 // not run and the model hears why; allowed for the session, it is not asked about again.
 func TestTerminalExtensionApproval(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ turns:
   - calls: [{name: deploy}]
   - expect: {last: ["it is out"]}
     calls: [{name: deploy}]
-  - expect: {last: ["denied by the person: too risky"]}
+  - expect: {last: ["denied by the user: too risky"]}
     calls: [{name: deploy}]
   - expect: {last: ["it is out"]}
     calls: [{name: deploy}]
@@ -89,7 +89,11 @@ turns:
 	if got := p.file("deployed"); got != "xxx" {
 		t.Errorf("it ran: %q", got)
 	}
-	if n := strings.Count(p.screen(), "[y] once"); n < 3 || strings.Count(p.screen(), "wants approval for deploy") != 3 {
+	if n := strings.Count(
+		p.screen(),
+		"[y] once",
+	); n < 3 ||
+		strings.Count(p.screen(), "wants approval for deploy") != 3 {
 		t.Errorf("asked %d times: %s", n, p.screen())
 	}
 }
@@ -174,7 +178,10 @@ func TestTerminalExtensionInterrupt(t *testing.T) {
 	}
 	p.types("\x04")
 	p.leaves(0)
-	if want := "sync tool heard it\nasync tool heard it\nhandler heard it\nasync handler heard it\ncommand heard it\nend: exit\n"; p.file("notes") != want {
+	if want := "sync tool heard it\nasync tool heard it\nhandler heard it\nasync handler heard it\n" +
+		"command heard it\nend: exit\n"; p.file(
+		"notes",
+	) != want {
 		t.Errorf("notes %q", p.file("notes"))
 	}
 }
@@ -197,8 +204,10 @@ func TestTerminalExtensionRunInterrupted(t *testing.T) {
 func TestTerminalExtensionCommand(t *testing.T) {
 	t.Parallel()
 	p := sit(t, map[string]string{
-		".aura/config/providers/p.yaml": scripted, "turns.yaml": "turns: [{text: Hello}]\n",
-		".agent/extensions/anatomy.py": "def register(api):\n    @api.command('ping', description='Pong!')\n    async def ping(args, ctx): ctx.logger.info('Pong to %s', args)\n",
+		".aura/config/providers/p.yaml": scripted,
+		"turns.yaml":                    "turns: [{text: Hello}]\n",
+		".agent/extensions/anatomy.py": "def register(api):\n    @api.command('ping', description='Pong!')\n" +
+			"    async def ping(args, ctx): ctx.logger.info('Pong to %s', args)\n",
 	})
 	p.expect("say something")
 	p.types("/ping you\r")

@@ -77,9 +77,25 @@ func (f *rootFlags) register(root *cobra.Command) {
 	p.StringArrayVar(&f.set, "set", nil, "KEY=value for prompt templates (repeatable)")
 	p.StringSliceVar(&f.include, "include-tools", nil, "only these tools (patterns, comma-separated or repeated)")
 	p.StringSliceVar(&f.exclude, "exclude-tools", nil, "not these tools (patterns, comma-separated or repeated)")
-	p.StringSliceVar(&f.mcps.Enabled, "include-mcps", nil, "only these MCP servers (patterns, comma-separated or repeated)")
-	p.StringSliceVar(&f.mcps.Disabled, "exclude-mcps", nil, "not these MCP servers (patterns, comma-separated or repeated)")
-	p.StringArrayVarP(&f.override, "override", "O", nil, "feature KEY=value, for example tools.max_steps=5 (repeatable)")
+	p.StringSliceVar(
+		&f.mcps.Enabled,
+		"include-mcps",
+		nil,
+		"only these MCP servers (patterns, comma-separated or repeated)",
+	)
+	p.StringSliceVar(
+		&f.mcps.Disabled,
+		"exclude-mcps",
+		nil,
+		"not these MCP servers (patterns, comma-separated or repeated)",
+	)
+	p.StringArrayVarP(
+		&f.override,
+		"override",
+		"O",
+		nil,
+		"feature KEY=value, for example tools.max_steps=5 (repeatable)",
+	)
 	p.StringVarP(&f.workdir, "workdir", "w", "", "directory to work in")
 	p.StringVarP(&f.envFile, "env-file", "e", "", "file with KEY=value lines (default secrets.env, if it exists)")
 	p.StringVar(&f.home, "home", "", `global configuration (default ~/.aura; "" for none)`)
@@ -160,9 +176,17 @@ func (f *rootFlags) vars() (map[string]string, error) {
 func (f *rootFlags) options() app.Options {
 	vars, _ := f.vars()
 	o := app.Options{
-		Homes:  config.HomeOptions{Config: f.config, Workdir: f.workdir},
-		Choice: f.choice, Limits: f.limits, Tools: tool.Filter{Enabled: f.include, Disabled: f.exclude}, MCP: f.mcps,
-		Vars: vars, EnvFile: f.envFile, Overrides: f.override, Noop: f.dry == "noop", Debug: f.debug, ChildOptions: app.ChildOptions{Reexec: f.reexecArgs},
+		Homes:            config.HomeOptions{Config: f.config, Workdir: f.workdir},
+		Choice:           f.choice,
+		Limits:           f.limits,
+		Tools:            tool.Filter{Enabled: f.include, Disabled: f.exclude},
+		MCP:              f.mcps,
+		Vars:             vars,
+		EnvFile:          f.envFile,
+		Overrides:        f.override,
+		Noop:             f.dry == "noop",
+		Debug:            f.debug,
+		ChildOptions:     app.ChildOptions{Reexec: f.reexecArgs},
 		ExtensionOptions: app.ExtensionOptions{Plugins: f.plugins, NoExtensions: f.noPython},
 	}
 	o.Choice.Verbose = f.verbose
@@ -182,10 +206,13 @@ func (f *rootFlags) lookup() app.Options {
 
 // flagKinds say what the values of flags are that can be wrong by themselves.
 var flagKinds = map[string]string{
-	"int": "a whole number", "bool": "true or false", "duration": "a duration such as 90s or 10m", "stringSlice": "a comma-separated list",
+	"int":         "a whole number",
+	"bool":        "true or false",
+	"duration":    "a duration such as 90s or 10m",
+	"stringSlice": "a comma-separated list",
 }
 
-// withFlagHint says what the value of a flag should be, and what the person may
+// withFlagHint says what the value of a flag should be, and what the user may
 // have meant by an unknown flag.
 func withFlagHint(cmd *cobra.Command, err error) error {
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
@@ -206,5 +233,12 @@ func withFlagHint(cmd *cobra.Command, err error) error {
 }
 
 func versionText() string {
-	return fmt.Sprintf("aura %s (sdk %s, %s %s/%s)\n", version, sdkversion.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf(
+		"aura %s (sdk %s, %s %s/%s)\n",
+		version,
+		sdkversion.Version,
+		runtime.Version(),
+		runtime.GOOS,
+		runtime.GOARCH,
+	)
 }

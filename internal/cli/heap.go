@@ -20,7 +20,7 @@ const (
 
 // raiseHeap applies heapFloor: the percentage by which the heap may grow between
 // collections is large as long as the heap is small, and the usual one beyond. A
-// person who has set it knows better.
+// user who has set it knows better.
 func raiseHeap() {
 	if os.Getenv("GOGC") != "" {
 		return

@@ -39,7 +39,9 @@ listed and tried out is what holds for --agent and --mode.`,
 	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(list,
 		&cobra.Command{
-			Use: "show [NAME...]", Short: "Show all about hooks, inheritance applied", Args: arguments(cobra.ArbitraryArgs),
+			Use:               "show [NAME...]",
+			Short:             "Show all about hooks, inheritance applied",
+			Args:              arguments(cobra.ArbitraryArgs),
 			ValidArgsFunction: e.offer(e.named(hookNames)),
 			RunE:              func(cmd *cobra.Command, args []string) error { return e.showHooks(cmd.Context(), args) },
 		},
@@ -193,7 +195,7 @@ With another event, --text is the text that the moment is about.`,
 	cmd.Flags().StringVar(&f.event, "event", "pre", "event of the hooks")
 	cmd.Flags().StringVar(&f.tool, "tool", "", "tool that is called")
 	cmd.Flags().StringVar(&f.output, "output", "", "result of the tool, for post hooks")
-	cmd.Flags().StringVar(&f.text, "text", "", "text of the person, the answer or the error, for other events")
+	cmd.Flags().StringVar(&f.text, "text", "", "text of the user, the answer or the error, for other events")
 	return cmd
 }
 
@@ -230,7 +232,14 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 			return nil
 		}
 		for i, r := range records {
-			fmt.Fprintf(e.out, "%d. %s: %s (%s)\n", i+1, r.Source.Name, r.Verdict, r.Duration.Round(10*time.Microsecond))
+			fmt.Fprintf(
+				e.out,
+				"%d. %s: %s (%s)\n",
+				i+1,
+				r.Source.Name,
+				r.Verdict,
+				r.Duration.Round(10*time.Microsecond),
+			)
 			if i < len(runs) {
 				e.printRun(runs[i])
 			}
@@ -292,7 +301,13 @@ func hookData(m lifecycle.Moment, c sdk.Context, f hookTest, args map[string]any
 	case lifecycle.BeforeToolExecution:
 		return &sdk.BeforeToolContext{Context: c, ToolName: f.tool, ToolCallID: "test", Arguments: args}
 	case lifecycle.AfterToolExecution:
-		return &sdk.AfterToolContext{Context: c, ToolName: f.tool, ToolCallID: "test", Arguments: args, ToolResult: f.output}
+		return &sdk.AfterToolContext{
+			Context:    c,
+			ToolName:   f.tool,
+			ToolCallID: "test",
+			Arguments:  args,
+			ToolResult: f.output,
+		}
 	case lifecycle.UserMessage:
 		return &sdk.UserMessageContext{Context: c, Text: f.text}
 	case lifecycle.BeforeChat:
@@ -354,6 +369,6 @@ func (e *env) printOutcome(out lifecycle.Outcome, before any) {
 		fmt.Fprintf(e.out, "the model reads: %s\n", s.Text)
 	}
 	for _, n := range out.Notices {
-		fmt.Fprintf(e.out, "the person reads: %s\n", n.Text)
+		fmt.Fprintf(e.out, "the user reads: %s\n", n.Text)
 	}
 }

@@ -42,7 +42,14 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 	}
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
-	in := &pyext.Installer{Interpreter: p.Interpreter, Cache: p.Cache, Workdir: p.Workdir, Env: p.Env, Out: e.err, Err: e.err}
+	in := &pyext.Installer{
+		Interpreter: p.Interpreter,
+		Cache:       p.Cache,
+		Workdir:     p.Workdir,
+		Env:         p.Env,
+		Out:         e.err,
+		Err:         e.err,
+	}
 	dir := filepath.Join(p.Workdir, ".venv")
 	if venv && p.Interpreter.Venv != dir {
 		if err := in.MakeVenv(ctx, dir); err != nil {
@@ -51,9 +58,18 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 	}
 	got, err := in.Install(ctx, targets)
 	if errors.Is(err, pyext.ErrManaged) {
-		if !e.confirm(fmt.Sprintf("%s is managed by the operating system. Make a virtual environment in .venv and install there? [Y/n] ", p.Interpreter.Path)) {
-			return fmt.Errorf("%s is managed by the operating system: nothing can be installed into it (aura install --venv %s makes a virtual environment in .venv and installs there)",
-				p.Interpreter.Path, strings.Join(targets, " "))
+		if !e.confirm(
+			fmt.Sprintf(
+				"%s is managed by the operating system. Make a virtual environment in .venv and install there? [Y/n] ",
+				p.Interpreter.Path,
+			),
+		) {
+			return fmt.Errorf(
+				"%s is managed by the operating system: nothing can be installed into it (aura install --venv "+
+					"%s makes a virtual environment in .venv and installs there)",
+				p.Interpreter.Path,
+				strings.Join(targets, " "),
+			)
 		}
 		if err := in.MakeVenv(ctx, dir); err != nil {
 			return err
@@ -61,7 +77,11 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 		got, err = in.Install(ctx, targets)
 	}
 	if errors.Is(err, pyext.ErrNoPip) {
-		return fmt.Errorf("%w (aura install --venv makes a virtual environment that has one, or run `%s -m ensurepip`)", err, p.Interpreter.Path)
+		return fmt.Errorf(
+			"%w (aura install --venv makes a virtual environment that has one, or run `%s -m ensurepip`)",
+			err,
+			p.Interpreter.Path,
+		)
 	}
 	if err != nil {
 		return err
@@ -70,7 +90,13 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 		fmt.Fprintf(e.out, "extension %s (%s)\n", x.Name, x.EntryPoint)
 	}
 	for _, name := range got.Plain {
-		fmt.Fprintf(e.err, "\nWARNING: %s declares no entry point in the group %q.\nWARNING: It is installed, but it is not an extension and will do nothing here.\n\n", name, pyext.Group)
+		fmt.Fprintf(
+			e.err,
+			"\nWARNING: %s declares no entry point in the group %q.\n"+
+				"WARNING: It is installed, but it is not an extension and will do nothing here.\n\n",
+			name,
+			pyext.Group,
+		)
 	}
 	return nil
 }
@@ -102,7 +128,10 @@ func programName(args []string) string {
 // newChat is the conversation by name.
 func newChat(e *env, hidden bool) *cobra.Command {
 	return &cobra.Command{
-		Use: "chat", Short: "Hold a conversation, as without a subcommand", Hidden: hidden, Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.chat(cmd.Context()) },
+		Use:    "chat",
+		Short:  "Hold a conversation, as without a subcommand",
+		Hidden: hidden,
+		Args:   arguments(cobra.NoArgs),
+		RunE:   func(cmd *cobra.Command, _ []string) error { return e.chat(cmd.Context()) },
 	}
 }

@@ -34,7 +34,12 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 	}
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(
-		&cobra.Command{Use: "list", Short: "List the servers and their states", Args: arguments(cobra.NoArgs), RunE: list},
+		&cobra.Command{
+			Use:   "list",
+			Short: "List the servers and their states",
+			Args:  arguments(cobra.NoArgs),
+			RunE:  list,
+		},
 		&cobra.Command{
 			Use: "show NAME", Short: "Show a server: tools, prompts, resources", Args: arguments(cobra.ExactArgs(1)),
 			ValidArgsFunction: e.offer(e.serverNames),
@@ -56,7 +61,9 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 			},
 		},
 		&cobra.Command{
-			Use: "tools [NAME]", Short: "List the tools of all servers, or of one", Args: arguments(cobra.MaximumNArgs(1)),
+			Use:               "tools [NAME]",
+			Short:             "List the tools of all servers, or of one",
+			Args:              arguments(cobra.MaximumNArgs(1)),
 			ValidArgsFunction: e.offer(e.serverNames),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return e.withServers(cmd.Context(), args, true, func(ctx context.Context, a *app.App) error {
@@ -76,7 +83,12 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 
 // withServers connects to servers, all of them without names. What do shows includes
 // those that cannot be reached, unless tell.
-func (e *env) withServers(ctx context.Context, names []string, tell bool, do func(context.Context, *app.App) error) error {
+func (e *env) withServers(
+	ctx context.Context,
+	names []string,
+	tell bool,
+	do func(context.Context, *app.App) error,
+) error {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	a, err := app.Open(ctx, e.flags.lookup(), app.Face{})
@@ -142,9 +154,18 @@ func statusJSON(list []mcp.Status) []serverJSON {
 	out := make([]serverJSON, len(list))
 	for i, s := range list {
 		out[i] = serverJSON{
-			Name: s.Server.Name, Type: s.Server.Type, Target: s.Server.Target(), File: fmt.Sprintf("%s:%d", s.Server.File, s.Server.Line),
-			State: s.State, Error: s.Error, Program: s.Program, Protocol: s.Protocol,
-			Tools: append([]mcp.ToolInfo{}, s.Tools...), Skipped: s.Skipped, Prompts: s.Prompts, Resources: s.Resources,
+			Name:      s.Server.Name,
+			Type:      s.Server.Type,
+			Target:    s.Server.Target(),
+			File:      fmt.Sprintf("%s:%d", s.Server.File, s.Server.Line),
+			State:     s.State,
+			Error:     s.Error,
+			Program:   s.Program,
+			Protocol:  s.Protocol,
+			Tools:     append([]mcp.ToolInfo{}, s.Tools...),
+			Skipped:   s.Skipped,
+			Prompts:   s.Prompts,
+			Resources: s.Resources,
 		}
 	}
 	return out

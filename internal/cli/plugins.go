@@ -40,17 +40,37 @@ your own configuration.`,
 		Args: arguments(noSubcommand),
 		RunE: list,
 	}
-	cmd.PersistentFlags().BoolVar(&f.global, "global", false, "work on your own configuration (~/.aura) instead of the project's")
+	cmd.PersistentFlags().
+		BoolVar(&f.global, "global", false, "work on your own configuration (~/.aura) instead of the project's")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	listCmd := &cobra.Command{Use: "list", Short: "List plugins with status, capabilities and source", Args: arguments(cobra.NoArgs), RunE: list}
+	listCmd := &cobra.Command{
+		Use:   "list",
+		Short: "List plugins with status, capabilities and source",
+		Args:  arguments(cobra.NoArgs),
+		RunE:  list,
+	}
 	listCmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Show everything about a plugin", Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.showPlugin(cmd.Context(), f, args[0]) },
 	}
 	show.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	cmd.AddCommand(listCmd, show, newPluginsAdd(e, &f), newPluginsUpdate(e, &f), newPluginsRemove(e, &f),
-		newPluginsSwitch(e, &f, true), newPluginsSwitch(e, &f, false), newPluginsNew(e, &f), newPluginsSync(e, &f), newPluginsVerify(e, &f))
+	cmd.AddCommand(
+		listCmd,
+		show,
+		newPluginsAdd(e, &f),
+		newPluginsUpdate(e, &f),
+		newPluginsRemove(e, &f),
+		newPluginsSwitch(
+			e,
+			&f,
+			true,
+		),
+		newPluginsSwitch(e, &f, false),
+		newPluginsNew(e, &f),
+		newPluginsSync(e, &f),
+		newPluginsVerify(e, &f),
+	)
 	for _, sub := range cmd.Commands() {
 		if strings.Contains(sub.Use, " NAME") && sub.Name() != "new" {
 			sub.ValidArgsFunction = e.completePlugins(&f)
@@ -87,7 +107,7 @@ func (e *env) pluginManager(f pluginFlags) (*manage.Manager, error) {
 			return nil, errors.New("--global: there is no global configuration")
 		}
 	} else if len(homes.Projects) == 0 {
-		// A plugin belongs to the project unless a person says otherwise.
+		// A plugin belongs to the project unless a user says otherwise.
 		workdir, err := filepath.Abs(o.Homes.Workdir)
 		if err != nil {
 			return nil, err
@@ -106,8 +126,11 @@ func (e *env) pluginManager(f pluginFlags) (*manage.Manager, error) {
 	}
 	dirs := cfg.PluginDirs()
 	m := manage.Options{
-		Include: features.Plugins.Include, Exclude: features.Plugins.Exclude, Unsafe: features.Plugins.Unsafe || o.Plugins.Unsafe,
-		Progress: e.err, Live: term.IsTerminal(int(e.err.Fd())),
+		Include:  features.Plugins.Include,
+		Exclude:  features.Plugins.Exclude,
+		Unsafe:   features.Plugins.Unsafe || o.Plugins.Unsafe,
+		Progress: e.err,
+		Live:     term.IsTerminal(int(e.err.Fd())),
 	}
 	for i, home := range homes.All() {
 		m.Homes = append(m.Homes, manage.Home{Dir: home, Plugins: dirs[i], Global: home == homes.Global})
@@ -258,7 +281,9 @@ func pluginText(p *manage.Plugin) string {
 func newPluginsAdd(e *env, f *pluginFlags) *cobra.Command {
 	var o manage.AddOptions
 	cmd := &cobra.Command{
-		Use: "add URL|PATH", Short: "Install a plugin or a pack from git or from a directory", Args: arguments(cobra.ExactArgs(1)),
+		Use:   "add URL|PATH",
+		Short: "Install a plugin or a pack from git or from a directory",
+		Args:  arguments(cobra.ExactArgs(1)),
 		Long: `Installs the plugins of a git repository (https, ssh, file, or the path of a bare
 one) or of a directory. Its dependencies are vendored with the go command, and it must
 load. If anything fails, nothing is left behind.`,
@@ -375,7 +400,9 @@ func newPluginsSwitch(e *env, f *pluginFlags, on bool) *cobra.Command {
 		verb, done = "enable", "Enabled"
 	}
 	return &cobra.Command{
-		Use: verb + " NAME...", Short: done[:len(done)-1] + " plugins, or all of a pack, in their plugin.yaml", Args: arguments(cobra.MinimumNArgs(1)),
+		Use:   verb + " NAME...",
+		Short: done[:len(done)-1] + " plugins, or all of a pack, in their plugin.yaml",
+		Args:  arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.withPlugins(cmd.Context(), *f, func(ctx context.Context, m *manage.Manager) error {
 				for _, name := range args {
@@ -417,7 +444,9 @@ func newPluginsNew(e *env, f *pluginFlags) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.Tool, "tool", false, "with a tool for the model")
 	cmd.Flags().BoolVar(&o.Command, "command", false, "with a slash command")
-	cmd.Flags().StringSliceVar(&o.Hooks, "hook", nil, "with these hooks, for example BeforeChat,AfterResponse (default BeforeChat)")
+	cmd.Flags().
+		StringSliceVar(&o.Hooks, "hook", nil, "with these hooks, for example BeforeChat,AfterResponse (default "+
+			"BeforeChat)")
 	return cmd
 }
 

@@ -13,7 +13,8 @@ import (
 // goSettings are the settings of the go command that its own cache and proxy
 // depend on.
 var goSettings = sync.OnceValues(func() (set map[string]string, err error) {
-	out, err := exec.Command("go", "env", "-json", "GOMODCACHE", "GOCACHE", "GOPROXY", "GONOSUMDB", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN").Output()
+	out, err := exec.Command("go", "env", "-json", "GOMODCACHE", "GOCACHE", "GOPROXY", "GONOSUMDB", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN").
+		Output()
 	if err == nil {
 		err = json.Unmarshal(out, &set)
 	}
@@ -21,7 +22,7 @@ var goSettings = sync.OnceValues(func() (set map[string]string, err error) {
 })
 
 // goEnvironment lets scripts, whose home is empty, use the go command and git as
-// the person who runs the tests does.
+// the user who runs the tests does.
 func goEnvironment(e *testscript.Env, home string) error {
 	set, err := goSettings()
 	if err != nil {
@@ -47,6 +48,12 @@ func goEnvironment(e *testscript.Env, home string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(home, ".gitconfig"),
-		[]byte("[user]\n\tname = someone\n\temail = someone@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"), 0o644)
+	return os.WriteFile(
+		filepath.Join(home, ".gitconfig"),
+		[]byte(
+			"[user]\n\tname = someone\n\temail = someone@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n"+
+				"\tauto = 0\n[maintenance]\n\tauto = false\n",
+		),
+		0o644,
+	)
 }

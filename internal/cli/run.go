@@ -52,8 +52,13 @@ code is 0 if every turn went well, 1 if not, 2 for a wrong command line.`,
 	}
 	cmd.Flags().StringVar(&f.output, "output", "text", "text, json or stream-json")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this time, for example 10m")
-	cmd.Flags().DurationVar(&f.stdinWait, "stdin-wait", 0, "with a prompt: go on without piped input that does not begin within this time; 0 does not look for it (default: wait for a pipe, 5s for a socket)")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(plain.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().
+		DurationVar(&f.stdinWait, "stdin-wait", 0, "with a prompt: go on without piped input that does not "+
+			"begin within this time; 0 does not look for it (default: wait for a pipe, 5s for a socket)")
+	_ = cmd.RegisterFlagCompletionFunc(
+		"output",
+		cobra.FixedCompletions(plain.Formats(), cobra.ShellCompDirectiveNoFileComp),
+	)
 	return cmd
 }
 

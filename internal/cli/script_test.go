@@ -107,8 +107,16 @@ func params(dir, format string) testscript.Params {
 			return cond == format, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"script": cmdScript, "serve": cmdServe, "requests": cmdRequests, "valid": cmdValid,
-			"kept": cmdKept, "code": cmdCode, "await": cmdAwait, "plugin": cmdPlugin, "sink": cmdSink, "snippets": cmdSnippets,
+			"script":   cmdScript,
+			"serve":    cmdServe,
+			"requests": cmdRequests,
+			"valid":    cmdValid,
+			"kept":     cmdKept,
+			"code":     cmdCode,
+			"await":    cmdAwait,
+			"plugin":   cmdPlugin,
+			"sink":     cmdSink,
+			"snippets": cmdSnippets,
 		},
 	}
 }

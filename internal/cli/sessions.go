@@ -117,7 +117,15 @@ func (e *env) listSessions(asJSON bool) error {
 			if i.Name != "" {
 				title = "[" + i.Name + "] " + title
 			}
-			fmt.Fprintf(w, "%.8s\t%s\t%d\t%s\t%s\n", i.ID, i.Updated.Local().Format(time.DateTime), i.Messages, i.Agent, title)
+			fmt.Fprintf(
+				w,
+				"%.8s\t%s\t%d\t%s\t%s\n",
+				i.ID,
+				i.Updated.Local().Format(time.DateTime),
+				i.Messages,
+				i.Agent,
+				title,
+			)
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -143,7 +151,14 @@ func (e *env) showSession(key string, asJSON bool) error {
 		if asJSON {
 			return e.printJSON(state)
 		}
-		fmt.Fprintf(e.out, "# %s\n%s · agent %s · %d messages\n", state.Meta.Title, state.ID, state.Meta.Agent, len(state.Messages))
+		fmt.Fprintf(
+			e.out,
+			"# %s\n%s · agent %s · %d messages\n",
+			state.Meta.Title,
+			state.ID,
+			state.Meta.Agent,
+			len(state.Messages),
+		)
 		for _, m := range state.Messages {
 			fmt.Fprintf(e.out, "\n%s\n", conversationText(m))
 		}

@@ -27,8 +27,10 @@ func newSkills(e *env) *cobra.Command {
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List skills, where they are from and what is wrong with any", Args: arguments(cobra.NoArgs),
-			RunE: func(*cobra.Command, []string) error { return e.listSkills(asJSON) },
+			Use:   "list",
+			Short: "List skills, where they are from and what is wrong with any",
+			Args:  arguments(cobra.NoArgs),
+			RunE:  func(*cobra.Command, []string) error { return e.listSkills(asJSON) },
 		},
 		&cobra.Command{
 			Use: "show NAME", Short: "Print a skill as the model reads it", Args: arguments(cobra.ExactArgs(1)),

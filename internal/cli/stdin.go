@@ -18,7 +18,7 @@ import (
 // maxInput bounds what is read from standard input: no model takes more.
 const maxInput = 16 << 20
 
-// patience is how long nothing may come on standard input before the person is told
+// patience is how long nothing may come on standard input before the user is told
 // what the run waits for.
 const patience = time.Second
 
@@ -137,7 +137,7 @@ func (e *env) piped(wait time.Duration) (limit time.Duration, ok bool) {
 }
 
 // input reads standard input to its end. slow is called if it does not begin soon. If
-// limit is not 0 and nothing comes within it, the person is told and there is no input.
+// limit is not 0 and nothing comes within it, the user is told and there is no input.
 func (e *env) input(ctx context.Context, slow func(), limit time.Duration) (string, error) {
 	began, done := make(chan struct{}), make(chan error, 1)
 	var text strings.Builder
@@ -155,7 +155,13 @@ func (e *env) input(ctx context.Context, slow func(), limit time.Duration) (stri
 		done <- err
 	}()
 	if !begins(ctx, began, slow, limit) {
-		e.warn(fmt.Sprintf("nothing came on standard input for %s: going on without it (</dev/null: there is none; --stdin-wait: wait longer)", limit))
+		e.warn(
+			fmt.Sprintf(
+				"nothing came on standard input for %s: going on without it (</dev/null: there is none; "+
+					"--stdin-wait: wait longer)",
+				limit,
+			),
+		)
 		return "", nil
 	}
 	select {

@@ -33,7 +33,17 @@ func TestPiped(t *testing.T) {
 		limit, ok := e.piped(tt.wait)
 		info, err := said.Stat()
 		if ok != tt.ok || ok && limit != tt.limit || err != nil || (info.Size() > 0) != tt.said {
-			t.Errorf("%s, %s: got %s %v, said %v; want %s %v %v", tt.kind, tt.wait, limit, ok, info.Size() > 0, tt.limit, tt.ok, tt.said)
+			t.Errorf(
+				"%s, %s: got %s %v, said %v; want %s %v %v",
+				tt.kind,
+				tt.wait,
+				limit,
+				ok,
+				info.Size() > 0,
+				tt.limit,
+				tt.ok,
+				tt.said,
+			)
 		}
 	}
 }

@@ -258,7 +258,13 @@ func (b *board) session(ctx context.Context, t *tasks.Task, plan *tasks.Plan, v 
 }
 
 func newStepReport(s tasks.Step) stepReport {
-	out := stepReport{Phase: s.Phase, Line: s.Line, Item: s.Item, Output: s.Output, DurationMS: s.Duration.Milliseconds()}
+	out := stepReport{
+		Phase:      s.Phase,
+		Line:       s.Line,
+		Item:       s.Item,
+		Output:     s.Output,
+		DurationMS: s.Duration.Milliseconds(),
+	}
 	if s.Err != nil {
 		text := s.Err.Error()
 		out.Error = &text

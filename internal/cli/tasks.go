@@ -78,7 +78,8 @@ unless --auto is given.`,
 		ValidArgsFunction: e.completeTasks,
 	}
 	cmd.Flags().BoolVar(&f.now, "now", false, "do not wait for schedules")
-	cmd.Flags().StringArrayVar(&f.prepend, "prepend", nil, "run this line before the commands of each task (repeatable)")
+	cmd.Flags().
+		StringArrayVar(&f.prepend, "prepend", nil, "run this line before the commands of each task (repeatable)")
 	cmd.Flags().StringArrayVar(&f.append, "append", nil, "run this line after the commands of each task (repeatable)")
 	cmd.Flags().IntVar(&f.start, "start", 1, "begin with this item of foreach or, without foreach, with this command")
 	f.register(cmd, 1)
@@ -109,7 +110,10 @@ func (f *taskFlags) register(cmd *cobra.Command, concurrency int) {
 	cmd.Flags().IntVar(&f.concurrency, "concurrency", concurrency, "most tasks at the same time")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "longest run of each task, instead of its own; 0 for no limit")
 	cmd.Flags().StringVar(&f.output, "output", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(
+		"output",
+		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
+	)
 }
 
 // check finds mistakes in the flags.
@@ -128,7 +132,10 @@ func (f *taskFlags) check(root *rootFlags) error {
 		errs = append(errs, fmt.Errorf("--timeout: %s is negative", f.timeout))
 	}
 	if root.resume != "" || root.latest {
-		errs = append(errs, errors.New("--resume and --continue are not for tasks (a task names its session with the key session)"))
+		errs = append(
+			errs,
+			errors.New("--resume and --continue are not for tasks (a task names its session with the key session)"),
+		)
 	}
 	for _, list := range [][]string{f.prepend, f.append} {
 		for _, line := range list {
@@ -176,9 +183,19 @@ type taskJSON struct {
 
 func describeTask(t tasks.Task, now time.Time) taskJSON {
 	out := taskJSON{
-		Name: t.Name, Description: t.Description, File: fmt.Sprintf("%s:%d", t.Source.File, t.Source.Line), Disabled: t.Disabled,
-		Schedule: t.Schedule.String(), Agent: t.Agent, Mode: t.Mode, Timeout: t.Timeout.String(), Workdir: t.Workdir, Session: t.Session,
-		Env: append([]string{}, slices.Sorted(maps.Keys(t.Env))...), Vars: t.Vars, Lines: map[string]any{},
+		Name:        t.Name,
+		Description: t.Description,
+		File:        fmt.Sprintf("%s:%d", t.Source.File, t.Source.Line),
+		Disabled:    t.Disabled,
+		Schedule:    t.Schedule.String(),
+		Agent:       t.Agent,
+		Mode:        t.Mode,
+		Timeout:     t.Timeout.String(),
+		Workdir:     t.Workdir,
+		Session:     t.Session,
+		Env:         append([]string{}, slices.Sorted(maps.Keys(t.Env))...),
+		Vars:        t.Vars,
+		Lines:       map[string]any{},
 	}
 	if next, err := t.Schedule.Next(now); err == nil && !t.Schedule.IsZero() && !t.Disabled {
 		out.Next = &next

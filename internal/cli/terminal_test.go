@@ -20,8 +20,8 @@ import (
 	"golang.org/x/term"
 )
 
-// person is somebody at a real terminal in which aura runs.
-type person struct {
+// terminalUser is somebody at a real terminal in which aura runs.
+type terminalUser struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	pty   *os.File
@@ -36,10 +36,10 @@ type person struct {
 }
 
 // sit starts aura in a terminal, in a project with the given files.
-func sit(t *testing.T, files map[string]string, args ...string) *person {
+func sit(t *testing.T, files map[string]string, args ...string) *terminalUser {
 	t.Helper()
 	dir := project(t, files)
-	p := &person{t: t, cmd: exec.Command("aura", args...)}
+	p := &terminalUser{t: t, cmd: exec.Command("aura", args...)}
 	var err error
 	if p.pty, p.tty, err = pty.Open(); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func environment(dir string) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TERM=xterm", "NO_COLOR=1"}
 }
 
-func (p *person) watch() {
+func (p *terminalUser) watch() {
 	buf := make([]byte, 4096)
 	for {
 		n, err := p.pty.Read(buf)
@@ -110,7 +110,7 @@ func (p *person) watch() {
 }
 
 // expect waits until the screen has shown text after what was expected before.
-func (p *person) expect(text string) {
+func (p *terminalUser) expect(text string) {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,13 +128,13 @@ func (p *person) expect(text string) {
 }
 
 // screen is everything that was shown so far.
-func (p *person) screen() string {
+func (p *terminalUser) screen() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.all.String()
 }
 
-func (p *person) types(keys string) {
+func (p *terminalUser) types(keys string) {
 	p.t.Helper()
 	if _, err := io.WriteString(p.pty, keys); err != nil {
 		p.t.Fatal(err)
@@ -142,10 +142,13 @@ func (p *person) types(keys string) {
 }
 
 // leaves waits for the end of aura: its exit code, and the terminal as it was.
-func (p *person) leaves(code int) {
+func (p *terminalUser) leaves(code int) {
 	p.t.Helper()
 	err := p.cmd.Wait()
-	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok || ok && exit.ExitCode() != code || err == nil && code != 0 {
+	if exit, ok := errors.AsType[*exec.ExitError](
+		err,
+	); err != nil && !ok || ok && exit.ExitCode() != code ||
+		err == nil && code != 0 {
 		p.t.Errorf("ended with %v, want code %d", err, code)
 	}
 	if state, err := term.GetState(int(p.tty.Fd())); err != nil || !reflect.DeepEqual(state, p.state) {
@@ -227,20 +230,22 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// HO-35: calls that need consent are put to the person, and so are questions of the model.
+// HO-35: calls that need consent are put to the user, and so are questions of the model.
 func TestTerminalQuestions(t *testing.T) {
 	t.Parallel()
 	p := sit(t, map[string]string{
-		".aura/config/providers/p.yaml": scripted, ".aura/config/features/f.yaml": "tools: {policy: {confirm: [Bash]}}\n",
+		".aura/config/providers/p.yaml": scripted,
+		".aura/config/features/f.yaml":  "tools: {policy: {confirm: [Bash]}}\n",
 		"turns.yaml": `
 turns:
   - calls: [{name: Bash, arguments: {command: echo yes > allowed}}]
   - calls: [{name: Bash, arguments: {command: echo no > denied}}]
-  - expect: {last: ["denied by the person: too risky"]}
+  - expect: {last: ["denied by the user: too risky"]}
     calls: [{name: Ask, arguments: {question: "Which colour?", options: [red, green]}}]
   - expect: {last: [green]}
     text: All asked.
-`}, "--plain")
+`,
+	}, "--plain")
 	p.expect("code> ")
 	p.types("go\r")
 	p.expect("echo yes > allowed")
@@ -269,12 +274,14 @@ turns:
 func TestTerminalRun(t *testing.T) {
 	t.Parallel()
 	p := sit(t, map[string]string{
-		".aura/config/providers/p.yaml": scripted, ".aura/config/features/f.yaml": "tools: {policy: {confirm: [Bash]}}\n",
+		".aura/config/providers/p.yaml": scripted,
+		".aura/config/features/f.yaml":  "tools: {policy: {confirm: [Bash]}}\n",
 		"turns.yaml": `
 turns:
   - calls: [{name: Bash, arguments: {command: echo yes > allowed}}]
   - calls: [{name: Bash, arguments: {command: echo no > denied}}]
-`}, "run", "go")
+`,
+	}, "run", "go")
 	p.expect("[y] once")
 	p.types("y")
 	p.expect("echo no > denied")

@@ -57,7 +57,8 @@ one JSON object; {} runs a tool without any.`,
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "the arguments are one JSON object, whatever they look like")
 	cmd.Flags().BoolVarP(&f.readOnly, "ro", "R", false, "the tool may read everything and write nothing")
-	cmd.Flags().StringSliceVar(&f.roPaths, "ro-paths", nil, "the tool may only read these paths (comma-separated or repeated)")
+	cmd.Flags().
+		StringSliceVar(&f.roPaths, "ro-paths", nil, "the tool may only read these paths (comma-separated or repeated)")
 	cmd.Flags().StringSliceVar(&f.rwPaths, "rw-paths", nil, "the tool may only read and write these paths")
 	cmd.Flags().BoolVarP(&f.headless, "headless", "H", false, "never ask anything")
 	cmd.Flags().BoolVar(&f.worker, "worker", false, "run tools for the process that started this one")

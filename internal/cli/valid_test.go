@@ -144,7 +144,11 @@ func (c *checker) responses() {
 			continue
 		default:
 			c.settled(where)
-			if role := text(item, "role"); role != "user" && role != "assistant" || item["content"] == nil || item["content"] == "" {
+			if role := text(
+				item,
+				"role",
+			); role != "user" && role != "assistant" || item["content"] == nil ||
+				item["content"] == "" {
 				c.bad("%s: role %q, content %v", where, role, item["content"])
 			}
 		}
@@ -187,7 +191,8 @@ func (c *checker) anthropic() {
 				}
 			case "tool_use":
 				id := text(b, "id")
-				if _, ok := b["input"].(object); !ok || role != "assistant" || !anthropicID.MatchString(id) || seen[id] {
+				if _, ok := b["input"].(object); !ok || role != "assistant" || !anthropicID.MatchString(id) ||
+					seen[id] {
 					c.bad("%s: tool_use %v", where, b)
 				}
 				seen[id] = true

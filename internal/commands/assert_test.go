@@ -56,7 +56,8 @@ func TestAssert(t *testing.T) {
 func TestAssertTalksToTheModel(t *testing.T) {
 	w := newWorld(t, echo)
 	w.do(`/assert todo_empty "Make a plan." "/auto on"`)
-	if c := w.Agent.Snapshot(); c.Stats.Turns != 1 || !c.Auto || !slices.Equal(w.texts(), []string{"Make a plan.", "An answer."}) {
+	if c := w.Agent.Snapshot(); c.Stats.Turns != 1 || !c.Auto ||
+		!slices.Equal(w.texts(), []string{"Make a plan.", "An answer."}) {
 		t.Errorf("turns %d, auto %v, %q", c.Stats.Turns, c.Auto, w.texts())
 	}
 	w.fails(`/assert auto "/nonsense" "/verbose on"`, "unknown command: /nonsense")
@@ -110,7 +111,11 @@ func TestUntil(t *testing.T) {
 	w.do(`/until --max=1 auto "/auto on"`) // True after the last round is in time.
 
 	w.inputs = nil
-	w.fails(`/until --max 3 todo_pending "/verbose on" "/done on"`, `condition "todo_pending" is still false after 3 rounds`, "--max")
+	w.fails(
+		`/until --max 3 todo_pending "/verbose on" "/done on"`,
+		`condition "todo_pending" is still false after 3 rounds`,
+		"--max",
+	)
 	if len(w.inputs) != 6 {
 		t.Errorf("%d actions, want 6", len(w.inputs))
 	}
@@ -145,12 +150,20 @@ func TestCancelled(t *testing.T) {
 		}
 		return submit(ctx, input)
 	}
-	if err := w.submit(ctx, `/until --max 1000 todo_pending "/verbose"`); !errors.Is(err, context.Canceled) || len(w.inputs) != 3 {
+	if err := w.submit(
+		ctx,
+		`/until --max 1000 todo_pending "/verbose"`,
+	); !errors.Is(err, context.Canceled) ||
+		len(w.inputs) != 3 {
 		t.Errorf("%v after %d actions", err, len(w.inputs))
 	}
 	w.inputs = nil
 	// A cancelled command proves nothing, so its negation must not act.
-	if err := w.submit(ctx, `/assert not bash:true "/verbose"`); !errors.Is(err, context.Canceled) || len(w.inputs) > 0 {
+	if err := w.submit(
+		ctx,
+		`/assert not bash:true "/verbose"`,
+	); !errors.Is(err, context.Canceled) ||
+		len(w.inputs) > 0 {
 		t.Errorf("%v, actions %q", err, w.inputs)
 	}
 	if err := w.submit(ctx, `/until not bash:true "/verbose"`); !errors.Is(err, context.Canceled) || len(w.inputs) > 0 {

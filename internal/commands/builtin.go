@@ -51,8 +51,14 @@ func Builtin() []Command {
 			Description: "List what the loaded plugins do, by moment"},
 		{Name: "extensions", Group: agents, Run: bare("extensions", listExtensions), Details: extensionsDetails,
 			Description: "List the Python extensions, how they are, and what they registered"},
-		{Name: "skills", Group: agents, Hints: []string{"[show|use]", "[name]", "[request]"}, Run: manageSkills, Details: skillsDetails,
-			Description: "List the skills, show one, or send one to the model"},
+		{
+			Name:        "skills",
+			Group:       agents,
+			Hints:       []string{"[show|use]", "[name]", "[request]"},
+			Run:         manageSkills,
+			Details:     skillsDetails,
+			Description: "List the skills, show one, or send one to the model",
+		},
 		{Name: "mcp", Group: agents, Hints: []string{"[name]", "[reconnect name]"}, Run: manageMCP, Details: mcpDetails,
 			Description: "List the MCP servers, show one, or connect one anew"},
 		{Name: "policy", Group: agents, Run: bare("policy", policy),
@@ -66,8 +72,14 @@ func Builtin() []Command {
 			Description: "Switch the display of thinking"},
 		{Name: "sandbox", Group: switches, Hints: []string{"[on|off]"}, Run: sandbox, Details: sandboxDetails,
 			Description: "Show or switch the sandbox"},
-		{Name: "readbefore", Group: switches, Hints: []string{"[write|delete|all]", "[on|off]"}, Run: readBefore, Details: readBeforeDetails,
-			Description: "Show or switch the rule that files are read before they are changed"},
+		{
+			Name:        "readbefore",
+			Group:       switches,
+			Hints:       []string{"[write|delete|all]", "[on|off]"},
+			Run:         readBefore,
+			Details:     readBeforeDetails,
+			Description: "Show or switch the rule that files are read before they are changed",
+		},
 
 		{Name: "clear", Group: conversation, Run: bare("clear", clearAll), Details: clearDetails,
 			Description: "Begin a new conversation"},
@@ -90,10 +102,22 @@ func Builtin() []Command {
 		{Name: "export", Group: sessions, Hints: []string{"[file.md|file.json]"}, Run: export, Details: exportDetails,
 			Description: "Write the conversation to a new file, or print it"},
 
-		{Name: "assert", Group: automation, Hints: []string{"[not]", "<condition>", `"action"...`}, Run: assert, Details: assertDetails,
-			Description: "Run actions if a condition is true"},
-		{Name: "until", Group: automation, Hints: []string{"[--max N]", "[not]", "<condition>", `"action"...`}, Run: until, Details: untilDetails,
-			Description: "Repeat actions until a condition is true"},
+		{
+			Name:        "assert",
+			Group:       automation,
+			Hints:       []string{"[not]", "<condition>", `"action"...`},
+			Run:         assert,
+			Details:     assertDetails,
+			Description: "Run actions if a condition is true",
+		},
+		{
+			Name:        "until",
+			Group:       automation,
+			Hints:       []string{"[--max N]", "[not]", "<condition>", `"action"...`},
+			Run:         until,
+			Details:     untilDetails,
+			Description: "Repeat actions until a condition is true",
+		},
 	}
 }
 

@@ -80,7 +80,7 @@ type Session struct {
 // Lists are what there is to choose from.
 type Lists struct {
 	Commands func() []Command // All commands, those of extensions included.
-	Agents   func() []Choice  // Agents a person can choose.
+	Agents   func() []Choice  // Agents a user can choose.
 	Modes    func() []Choice
 	Tools    func() []tool.Tool // Every tool there is, before filters.
 	Models   func(ctx context.Context) ([]Choice, error)
@@ -93,7 +93,7 @@ type Lists struct {
 
 // Actions are what a command can do beyond the agent.
 type Actions struct {
-	Print    func(text string)                             // Shows text to the person.
+	Print    func(text string)                             // Shows text to the user.
 	Submit   func(ctx context.Context, input string) error // Processes input as if it had been typed.
 	Reload   func(ctx context.Context) error               // Reads the configuration anew.
 	SetModel func(name string) error                       // Overrides the model of the profile.
@@ -108,7 +108,7 @@ type Actions struct {
 	Restore func(session.Meta)
 }
 
-// Choice is one thing a person can pick from a list.
+// Choice is one thing a user can pick from a list.
 type Choice struct {
 	Name        string
 	Description string

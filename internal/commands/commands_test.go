@@ -47,7 +47,9 @@ func TestTyped(t *testing.T) {
 func TestBuiltin(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range commands.Builtin() {
-		if c.Name != strings.ToLower(c.Name) || c.Name == "" || c.Group == "" || c.Description == "" || c.Run == nil || c.Source != "" || seen[c.Name] {
+		if c.Name != strings.ToLower(c.Name) || c.Name == "" || c.Group == "" || c.Description == "" || c.Run == nil ||
+			c.Source != "" ||
+			seen[c.Name] {
 			t.Errorf("command %+v is incomplete or there twice", c)
 		}
 		seen[c.Name] = true
@@ -220,7 +222,10 @@ func TestAutoGoesOn(t *testing.T) {
 
 // HO-16
 func TestCompact(t *testing.T) {
-	w := newWorld(t, "loop: true\nturns:\n  - when: Summarise this conversation\n    text: They greeted.\n  - text: An answer.\n")
+	w := newWorld(
+		t,
+		"loop: true\nturns:\n  - when: Summarise this conversation\n    text: They greeted.\n  - text: An answer.\n",
+	)
 	for range 3 {
 		w.do("Hello.")
 	}
@@ -233,13 +238,21 @@ func TestCompact(t *testing.T) {
 }
 
 func TestUndo(t *testing.T) {
-	w := newWorld(t, "loop: true\nturns:\n  - when: Summarise this conversation\n    text: They greeted.\n  - when: use a tool\n    repeat: 1\n    calls: [{name: Look}]\n  - text: An answer.\n")
+	w := newWorld(
+		t,
+		"loop: true\nturns:\n  - when: Summarise this conversation\n    text: They greeted.\n"+
+			"  - when: use a tool\n    repeat: 1\n    calls: [{name: Look}]\n  - text: An answer.\n",
+	)
 	w.do("First.")
 	w.do("Second: use a tool.")
 	if got := w.do("/undo"); got != "taken back: Second: use a tool." {
 		t.Errorf("printed %q", got)
 	}
-	if want := []string{"First.", "An answer."}; !slices.Equal(w.texts(), want) || w.Agent.Snapshot().MessageCount != 2 {
+	if want := []string{
+		"First.",
+		"An answer.",
+	}; !slices.Equal(w.texts(), want) ||
+		w.Agent.Snapshot().MessageCount != 2 {
 		t.Errorf("left: %q", w.texts())
 	}
 	state, _, err := w.Store.Read(w.Agent.Log().ID()) // Also on disk.

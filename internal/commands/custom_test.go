@@ -77,7 +77,11 @@ func FuzzWords(f *testing.F) {
 		if err != nil || !slices.Equal(list, again) {
 			t.Fatalf("%q: %q, then %q %v", args, list, again, err)
 		}
-		if text, err := expand(body, args); err != nil || !strings.Contains(body, "$") && !strings.HasPrefix(text, body) {
+		if text, err := expand(
+			body,
+			args,
+		); err != nil ||
+			!strings.Contains(body, "$") && !strings.HasPrefix(text, body) {
 			t.Fatalf("%q with %q: %q %v", body, args, text, err)
 		}
 	})

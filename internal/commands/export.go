@@ -55,7 +55,9 @@ func export(_ context.Context, s *Session, args string) error {
 
 // exported is the session as it would be saved now.
 func exported(s *Session) session.State {
-	state := session.State{Messages: slices.DeleteFunc(s.Agent.Messages(), func(m message.Message) bool { return !m.Saved() })}
+	state := session.State{
+		Messages: slices.DeleteFunc(s.Agent.Messages(), func(m message.Message) bool { return !m.Saved() }),
+	}
 	c, p := s.Agent.Snapshot(), s.Agent.Profile()
 	if log := s.Agent.Log(); log != nil {
 		state.ID, state.Meta = log.ID(), log.Meta()
@@ -107,7 +109,7 @@ func Markdown(s session.State) string {
 }
 
 // speakers are the headings of messages by role.
-var speakers = map[string]string{message.User: "Person", message.Assistant: "Assistant", message.System: "System"}
+var speakers = map[string]string{message.User: "User", message.Assistant: "Assistant", message.System: "System"}
 
 func markdownMessage(b *strings.Builder, m *message.Message) {
 	switch {

@@ -12,13 +12,27 @@ import (
 )
 
 func TestExport(t *testing.T) {
-	w := newWorld(t, "loop: true\nturns:\n  - when: use a tool\n    repeat: 1\n    thinking: I shall look.\n    calls: [{name: Look}]\n  - text: \"Here:\\n\\n```go\\nfunc main() {}\\n```\"\n")
+	w := newWorld(
+		t,
+		"loop: true\nturns:\n  - when: use a tool\n    repeat: 1\n    thinking: I shall look.\n"+
+			"    calls: [{name: Look}]\n  - text: \"Here:\\n\\n```go\\nfunc main() {}\\n```\"\n",
+	)
 	w.fails("/export", "nothing has been said")
 	w.do("Please use a tool.")
 	id := w.Agent.Log().ID()
 	printed := w.do("/export")
-	contains(t, printed, "# Please use a tool.", "- session: "+id, "- agent: Coder", "\n## Person\n\nPlease use a tool.\n", "> I shall look.",
-		"**Calls Look**\n\n```json\n{}\n```", "**Result of Look**\n\n```\nok\n```", "## Assistant\n\nHere:\n\n```go")
+	contains(
+		t,
+		printed,
+		"# Please use a tool.",
+		"- session: "+id,
+		"- agent: Coder",
+		"\n## User\n\nPlease use a tool.\n",
+		"> I shall look.",
+		"**Calls Look**\n\n```json\n{}\n```",
+		"**Result of Look**\n\n```\nok\n```",
+		"## Assistant\n\nHere:\n\n```go",
+	)
 
 	dir := w.Agent.Snapshot().Workdir
 	contains(t, w.do("/export talk.md"), "exported 4 messages to "+filepath.Join(dir, "talk.md"))
@@ -42,7 +56,8 @@ func TestExport(t *testing.T) {
 	if err := json.Unmarshal(text, &state); err != nil {
 		t.Fatal(err)
 	}
-	if state.ID != id || len(state.Messages) != 4 || state.Meta.Agent != "Coder" || state.Messages[1].ToolCalls[0].Name != "Look" {
+	if state.ID != id || len(state.Messages) != 4 || state.Meta.Agent != "Coder" ||
+		state.Messages[1].ToolCalls[0].Name != "Look" {
 		t.Errorf("%+v", state)
 	}
 }

@@ -34,7 +34,8 @@ type world struct {
 }
 
 // echo is the script of a model that always answers the same.
-const echo = "model: {name: tiny, context_length: 1000, capabilities: [tools]}\nloop: true\nturns:\n  - text: An answer.\n"
+const echo = "model: {name: tiny, context_length: 1000, capabilities: [tools]}\nloop: true\nturns:\n" +
+	"  - text: An answer.\n"
 
 func newWorld(t *testing.T, src string) *world {
 	t.Helper()
@@ -44,7 +45,11 @@ func newWorld(t *testing.T, src string) *world {
 	}
 	w := &world{t: t, model: "tiny"}
 	dir := t.TempDir()
-	w.Session = &commands.Session{Store: session.Open(t.TempDir()), Reads: &guard.ReadSwitches{}, Approvals: &guard.Approvals{}}
+	w.Session = &commands.Session{
+		Store:     session.Open(t.TempDir()),
+		Reads:     &guard.ReadSwitches{},
+		Approvals: &guard.Approvals{},
+	}
 	list := &todo.List{}
 	log, err := w.Store.Create(session.Meta{Workdir: dir})
 	if err != nil {
@@ -92,9 +97,13 @@ func (w *world) bind(p *lifecycle.Pipeline) {
 // nothing but Look.
 func (w *world) resolve(client *script.Client, list *todo.List, name, mode string) (agent.Profile, error) {
 	p := agent.Profile{
-		Model:    agent.Model{Provider: "script", Client: client, Name: w.model},
-		Settings: agent.Settings{MaxSteps: 5, Title: agent.Title{Length: 50}, Compaction: agent.Compaction{Threshold: 80, KeepLast: 2}},
-		Prompt:   agent.Prompt{Agent: "You help.", Policy: "denied: Bash:rm*"},
+		Model: agent.Model{Provider: "script", Client: client, Name: w.model},
+		Settings: agent.Settings{
+			MaxSteps:   5,
+			Title:      agent.Title{Length: 50},
+			Compaction: agent.Compaction{Threshold: 80, KeepLast: 2},
+		},
+		Prompt: agent.Prompt{Agent: "You help.", Policy: "denied: Bash:rm*"},
 	}
 	reads := w.Reads.Apply(guard.ReadBefore{Write: true})
 	p.Prompt.ReadBefore, p.Settings.ReadBefore = agent.ReadBeforeData(reads), reads.Write
@@ -124,13 +133,30 @@ func (w *world) resolve(client *script.Client, list *todo.List, name, mode strin
 func testTools(list *todo.List) []tool.Tool {
 	run := func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: "ok"}, nil }
 	return []tool.Tool{
-		{Name: "Look", Description: "Looks around.\nA second line.", Source: tool.Source{Kind: "builtin"}, Execute: run},
-		{Name: "Finish", Description: "Completes a todo.", Serial: true, Source: tool.Source{Kind: "plugin", Name: "todos"},
+		{
+			Name:        "Look",
+			Description: "Looks around.\nA second line.",
+			Source:      tool.Source{Kind: "builtin"},
+			Execute:     run,
+		},
+		{
+			Name:        "Finish",
+			Description: "Completes a todo.",
+			Serial:      true,
+			Source:      tool.Source{Kind: "plugin", Name: "todos"},
 			Execute: func(context.Context, tool.Call) (tool.Result, error) {
 				return tool.Result{Text: "ok"}, list.Update(1, todo.Completed)
-			}},
+			},
+		},
 		{Name: "Done", Description: "Ends the turn.", Source: tool.Source{Kind: "builtin"}, Execute: run},
-		{Name: "Rare", Description: "Seldom used.", OptIn: true, Confirm: true, Source: tool.Source{Kind: "mcp", Name: "srv"}, Execute: run},
+		{
+			Name:        "Rare",
+			Description: "Seldom used.",
+			OptIn:       true,
+			Confirm:     true,
+			Source:      tool.Source{Kind: "mcp", Name: "srv"},
+			Execute:     run,
+		},
 	}
 }
 
@@ -141,7 +167,10 @@ func (w *world) wire(client *script.Client) {
 			var list []commands.Choice
 			for _, n := range names {
 				p := w.Agent.Profile()
-				list = append(list, commands.Choice{Name: n, Description: "The " + n, Active: n == p.Agent || n == p.Mode})
+				list = append(
+					list,
+					commands.Choice{Name: n, Description: "The " + n, Active: n == p.Agent || n == p.Mode},
+				)
 			}
 			return list
 		}
@@ -170,7 +199,7 @@ func (w *world) wire(client *script.Client) {
 	}
 }
 
-// submit processes what a person types.
+// submit processes what a user types.
 func (w *world) submit(ctx context.Context, input string) error {
 	w.Agent.CountInteraction()
 	name, args, ok := commands.Parse(input)

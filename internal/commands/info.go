@@ -25,7 +25,16 @@ func info(_ context.Context, s *Session) error {
 		{"title", orNone(c.SessionTitle)},
 		{"messages", fmt.Sprint(c.MessageCount)},
 		{"todos", fmt.Sprintf("%d pending, %d in progress, %d in all", c.TodoPending, c.TodoInProgress, c.TodoTotal)},
-		{"inputs", fmt.Sprintf("%d, %d of them turns, %d model calls (at most %d per turn)", c.Stats.Interactions, c.Stats.Turns, c.Stats.Iterations, c.MaxSteps)},
+		{
+			"inputs",
+			fmt.Sprintf(
+				"%d, %d of them turns, %d model calls (at most %d per turn)",
+				c.Stats.Interactions,
+				c.Stats.Turns,
+				c.Stats.Iterations,
+				c.MaxSteps,
+			),
+		},
 		{"tool calls", toolCallsLine(c.Stats)},
 		{"tokens", fmt.Sprintf("%d in, %d out", c.Stats.TokensIn, c.Stats.TokensOut)},
 		{"compactions", fmt.Sprint(c.Stats.Compactions)},

@@ -15,12 +15,20 @@ import (
 // HO-22
 func TestHelp(t *testing.T) {
 	w := newWorld(t, echo)
-	w.extra = []commands.Command{{Name: "stats", Description: "Counts things.", Hints: []string{"[what]"}, Source: `plugin "counter"`}}
+	w.extra = []commands.Command{
+		{Name: "stats", Description: "Counts things.", Hints: []string{"[what]"}, Source: `plugin "counter"`},
+	}
 	all := w.do("/help")
 	for _, c := range w.Commands() {
 		contains(t, all, "  /"+c.Name, c.Description)
 	}
-	contains(t, all, "General\n  /help [command]", "Added\n  /stats [what]  Counts things. (plugin \"counter\")", "/help <command>")
+	contains(
+		t,
+		all,
+		"General\n  /help [command]",
+		"Added\n  /stats [what]  Counts things. (plugin \"counter\")",
+		"/help <command>",
+	)
 	contains(t, w.do("/help /ASSERT"), `/assert [not] <condition> "action"...`, "todo_empty", "double quotes")
 	contains(t, w.do("/help stats"), "/stats [what]\nCounts things.", `From plugin "counter"`)
 }
@@ -31,7 +39,8 @@ func TestTodo(t *testing.T) {
 	if got := w.do("/todo"); got != "the todo list is empty" {
 		t.Errorf("printed %q", got)
 	}
-	w.Agent.Todo().Replace("Plan", []todo.Item{{Content: "one", Status: todo.Completed}, {Content: "two", Status: todo.Pending}})
+	w.Agent.Todo().
+		Replace("Plan", []todo.Item{{Content: "one", Status: todo.Completed}, {Content: "two", Status: todo.Pending}})
 	if got := w.do("/todo"); got != "Plan\n1. [x] one\n2. [ ] two" {
 		t.Errorf("printed %q", got)
 	}
@@ -51,7 +60,13 @@ func TestTools(t *testing.T) {
 	}
 	w.do("/done on")
 	w.do("/mode plan")
-	contains(t, squeeze(w.do("/tools")), "Look builtin Looks", "Finish plugin todos serial (not available)", "Done builtin (not available)")
+	contains(
+		t,
+		squeeze(w.do("/tools")),
+		"Look builtin Looks",
+		"Finish plugin todos serial (not available)",
+		"Done builtin (not available)",
+	)
 	w.do("/mode none")
 	contains(t, squeeze(w.do("/tools")), "Done builtin Ends the turn.")
 }
@@ -61,21 +76,51 @@ func squeeze(s string) string { return regexp.MustCompile(` +`).ReplaceAllString
 
 // HO-22
 func TestInfo(t *testing.T) {
-	w := newWorld(t, "model: {name: tiny, context_length: 1000, capabilities: [tools]}\nturns:\n  - calls: [{name: Look}]\n    usage: {input: 100, output: 5}\n  - text: Hi.\n    usage: {input: 110, output: 6}\n")
+	w := newWorld(
+		t,
+		"model: {name: tiny, context_length: 1000, capabilities: [tools]}\nturns:\n  - calls: [{name: Look}]\n"+
+			"    usage: {input: 100, output: 5}\n  - text: Hi.\n    usage: {input: 110, output: 6}\n",
+	)
 	w.do("Hello.")
 	w.do("/name talk")
 	w.do("/auto on")
 	got := w.do("/info")
-	contains(t, squeeze(got), "agent Coder\n", "mode none\n", "provider script\n", "model tiny (tools)\n", "think off\n", "of 1000 tokens (",
-		"session "+w.Agent.Log().ID()+", named talk\n", "title Hello.\n", "messages 4\n", "tool calls 1, 0 failed (Look 1)\n",
-		"tokens 210 in, 11 out\n", "inputs 4, 1 of them turns, 2 model calls (at most 5 per turn)\n", "auto on\n", "done off\n", "read before write on, delete off")
+	contains(
+		t,
+		squeeze(got),
+		"agent Coder\n",
+		"mode none\n",
+		"provider script\n",
+		"model tiny (tools)\n",
+		"think off\n",
+		"of 1000 tokens (",
+		"session "+w.Agent.Log().
+			ID()+
+			", named talk\n",
+		"title Hello.\n",
+		"messages 4\n",
+		"tool calls 1, 0 failed (Look 1)\n",
+		"tokens 210 in, 11 out\n",
+		"inputs 4, 1 of them turns, 2 model calls (at most 5 per turn)\n",
+		"auto on\n",
+		"done off\n",
+		"read before write on, delete off",
+	)
 	column := strings.Index(got, "Coder")
 	for line := range strings.Lines(got) {
 		if line[column-1] != ' ' || line[column] == ' ' {
 			t.Errorf("not aligned: %q", line)
 		}
 	}
-	contains(t, squeeze(w.do("/context")), "last request 110 tokens", "compaction above 80%", "user messages 1, about", "tool messages 1, about", "tools 2 offered")
+	contains(
+		t,
+		squeeze(w.do("/context")),
+		"last request 110 tokens",
+		"compaction above 80%",
+		"user messages 1, about",
+		"tool messages 1, about",
+		"tools 2 offered",
+	)
 	if w.do("/ctx") != w.do("/context") {
 		t.Error("/ctx differs from /context")
 	}
@@ -113,7 +158,8 @@ func TestPolicy(t *testing.T) {
 	w := newWorld(t, echo)
 	w.Approvals.Allow("Bash:git status*")
 	w.do("/auto on")
-	want := "denied: Bash:rm*\napproved for this session: Bash:git status*\neverything else is allowed\nauto mode is on: nothing needs approval"
+	want := "denied: Bash:rm*\napproved for this session: Bash:git status*\neverything else is allowed\n" +
+		"auto mode is on: nothing needs approval"
 	if got := w.do("/policy"); got != want {
 		t.Errorf("printed\n%s", got)
 	}

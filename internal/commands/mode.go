@@ -13,7 +13,14 @@ func switchMode(_ context.Context, s *Session, args string) error {
 			s.Print("there are no modes")
 			return nil
 		}
-		s.Print(choices(append(slices.Clip(list), Choice{Name: "none", Description: "No mode", Active: s.Agent.Profile().Mode == ""})))
+		s.Print(
+			choices(
+				append(
+					slices.Clip(list),
+					Choice{Name: "none", Description: "No mode", Active: s.Agent.Profile().Mode == ""},
+				),
+			),
+		)
 		return nil
 	}
 	if strings.EqualFold(args, "none") {

@@ -15,9 +15,19 @@ plugin that is "off" did not stop when its time was up; /reload starts it again.
 
 // pluginMoments are the headings of /plugins, in order.
 var pluginMoments = []lifecycle.Moment{
-	lifecycle.BeforeChat, lifecycle.AfterResponse, lifecycle.BeforeToolExecution, lifecycle.AfterToolExecution, lifecycle.OnError,
-	lifecycle.BeforeCompaction, lifecycle.AfterCompaction, lifecycle.OnAgentSwitch, lifecycle.TransformMessages,
-	lifecycle.SessionStart, lifecycle.UserMessage, lifecycle.StreamChunk, lifecycle.SessionEnd,
+	lifecycle.BeforeChat,
+	lifecycle.AfterResponse,
+	lifecycle.BeforeToolExecution,
+	lifecycle.AfterToolExecution,
+	lifecycle.OnError,
+	lifecycle.BeforeCompaction,
+	lifecycle.AfterCompaction,
+	lifecycle.OnAgentSwitch,
+	lifecycle.TransformMessages,
+	lifecycle.SessionStart,
+	lifecycle.UserMessage,
+	lifecycle.StreamChunk,
+	lifecycle.SessionEnd,
 }
 
 // pluginColumn is where the status stands at the earliest.
@@ -58,7 +68,10 @@ func listPlugins(_ context.Context, s *Session) error {
 // there are none.
 func pluginHooks(p *lifecycle.Pipeline, m lifecycle.Moment) string {
 	row, _ := lifecycle.Describe(m)
-	list := slices.DeleteFunc(p.Bindings(m), func(b lifecycle.Binding) bool { return b.Source.Kind != lifecycle.Plugin })
+	list := slices.DeleteFunc(
+		p.Bindings(m),
+		func(b lifecycle.Binding) bool { return b.Source.Kind != lifecycle.Plugin },
+	)
 	if len(list) == 0 {
 		return ""
 	}

@@ -20,7 +20,10 @@ func readBefore(_ context.Context, s *Session, args string) error {
 		return nil
 	}
 	if len(words) > 2 {
-		return fmt.Errorf("readbefore takes at most two words, write, delete or all, and on or off, got %q", clip(args, 40))
+		return fmt.Errorf(
+			"readbefore takes at most two words, write, delete or all, and on or off, got %q",
+			clip(args, 40),
+		)
 	}
 	next := now
 	switch what := words[0]; what {

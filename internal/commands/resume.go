@@ -27,7 +27,7 @@ func resume(ctx context.Context, s *Session, args string) error {
 }
 
 // Resume makes the agent continue the session that key names, as Store.Resume
-// understands it, and shows what the person must know about the state it is in.
+// understands it, and shows what the user must know about the state it is in.
 // ready is called once the session is found, before the old one is left, its agent takes
 // over and handlers hear of that. They are not told that the session starts; that is Agent.Start.
 func Resume(ctx context.Context, s *Session, key string, ready func()) error {
@@ -59,6 +59,15 @@ func enter(ctx context.Context, s *Session, id, how string) error {
 	}
 	s.Agent.Start(ctx, true)
 	snap := s.Agent.Snapshot()
-	s.Print(fmt.Sprintf("%s %s: %s (%d messages, agent %s)", how, snap.SessionID, orNone(clip(snap.SessionTitle, 60)), snap.MessageCount, snap.Agent))
+	s.Print(
+		fmt.Sprintf(
+			"%s %s: %s (%d messages, agent %s)",
+			how,
+			snap.SessionID,
+			orNone(clip(snap.SessionTitle, 60)),
+			snap.MessageCount,
+			snap.Agent,
+		),
+	)
 	return nil
 }

@@ -21,6 +21,13 @@ func sandbox(_ context.Context, s *Session, args string) error {
 		}
 		state = s.Sandbox()
 	}
-	s.Print(fmt.Sprintf("sandbox: requested %s, enforced %s\n%s", onOff(state.Enabled), onOff(state.Enforced), state.Display))
+	s.Print(
+		fmt.Sprintf(
+			"sandbox: requested %s, enforced %s\n%s",
+			onOff(state.Enabled),
+			onOff(state.Enforced),
+			state.Display,
+		),
+	)
 	return nil
 }

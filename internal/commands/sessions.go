@@ -17,7 +17,11 @@ const listed = 20
 
 func listSessions(_ context.Context, s *Session, args string) error {
 	if args != "" && !strings.EqualFold(args, "all") {
-		return fmt.Errorf("sessions: %q is not one of all (to continue one: /resume %s)", clip(args, 40), clip(args, 40))
+		return fmt.Errorf(
+			"sessions: %q is not one of all (to continue one: /resume %s)",
+			clip(args, 40),
+			clip(args, 40),
+		)
 	}
 	return printSessions(s, args != "")
 }

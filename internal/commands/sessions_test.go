@@ -85,13 +85,21 @@ func TestResume(t *testing.T) {
 	w.Restore = func(m session.Meta) { restored = m }
 	contains(t, w.do("/resume "+first[:8]), "resumed "+first, "The first", "2 messages", "agent Planner")
 	c := w.Agent.Snapshot()
-	if c.SessionID != first || c.Agent != "Planner" || c.ThinkMode != "low" || !c.DoneActive || c.TodoPending != 1 || c.SessionTitle != "The first" {
+	if c.SessionID != first || c.Agent != "Planner" || c.ThinkMode != "low" || !c.DoneActive || c.TodoPending != 1 ||
+		c.SessionTitle != "The first" {
 		t.Errorf("state = %+v", c)
 	}
 	if restored.Agent != "Planner" {
 		t.Errorf("restored %+v", restored)
 	}
-	if want := []string{"session_end", "on_agent_switch Coder>Planner resume", "session_start"}; !slices.Equal(w.events, want) {
+	if want := []string{
+		"session_end",
+		"on_agent_switch Coder>Planner resume",
+		"session_start",
+	}; !slices.Equal(
+		w.events,
+		want,
+	) {
 		t.Errorf("events = %q", w.events)
 	}
 	if want := []string{"Hello.", "An answer."}; !slices.Equal(w.texts(), want) {

@@ -14,7 +14,11 @@ func parseSwitch(what, word string) (bool, error) {
 	case "off", "false", "no", "disable", "disabled", "0":
 		return false, nil
 	}
-	return false, fmt.Errorf("%s: %q is not one of on, off (or true, false, yes, no, enable, disable, 1, 0)", what, clip(word, 40))
+	return false, fmt.Errorf(
+		"%s: %q is not one of on, off (or true, false, yes, no, enable, disable, 1, 0)",
+		what,
+		clip(word, 40),
+	)
 }
 
 // toggle sets a switch to what args says, or flips it if args is empty, and shows

@@ -8,7 +8,7 @@ import (
 	"github.com/idelchi/aura/internal/tool"
 )
 
-const toolsDetails = `Marks: serial (never runs beside other calls), approval (a person must agree),
+const toolsDetails = `Marks: serial (never runs beside other calls), approval (a user must agree),
 opt-in (hidden unless a filter names it), deferred (must be loaded first). A tool
 that the current agent and mode do not offer is "(not available)".`
 
@@ -27,7 +27,12 @@ func listTools(_ context.Context, s *Session) error {
 	rows := make([][]string, len(all))
 	for i, t := range all {
 		deferred := slices.ContainsFunc(p.Deferred, func(x tool.Tool) bool { return x.Name == t.Name })
-		rows[i] = []string{t.Name, origin(t.Source), toolMarks(t, deferred), toolLine(t, slices.Contains(available, t.Name) || deferred)}
+		rows[i] = []string{
+			t.Name,
+			origin(t.Source),
+			toolMarks(t, deferred),
+			toolLine(t, slices.Contains(available, t.Name) || deferred),
+		}
 	}
 	s.Print(columns("", rows))
 	return nil

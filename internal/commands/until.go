@@ -36,7 +36,11 @@ func until(ctx context.Context, s *Session, args string) error {
 			if t.negated {
 				not = "not "
 			}
-			return fmt.Errorf("until: condition %q is still false after %d rounds (allow more with --max)", clip(not+t.expr.String(), 80), limit)
+			return fmt.Errorf(
+				"until: condition %q is still false after %d rounds (allow more with --max)",
+				clip(not+t.expr.String(), 80),
+				limit,
+			)
 		}
 		if err := t.act(ctx, s); err != nil {
 			return err

@@ -88,16 +88,24 @@ func sentence(r lifecycle.Record) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// decision tells what the person decided.
+// decision tells what the user decided.
 func decision(r lifecycle.Record) string {
 	when := ago(time.Since(r.Time.Add(r.Duration)))
 	switch {
 	case r.Verdict == lifecycle.Allowed:
 		return fmt.Sprintf("you allowed the call of %s, %s ago: %s", r.Tool, when, clip(r.Detail, 300))
 	case r.Detail == agent.NobodyAsked:
-		return fmt.Sprintf("the call of %s was refused, %s ago: it needed your approval, and %s", r.Tool, when, r.Detail)
+		return fmt.Sprintf(
+			"the call of %s was refused, %s ago: it needed your approval, and %s",
+			r.Tool,
+			when,
+			r.Detail,
+		)
 	}
-	return strings.TrimSuffix(fmt.Sprintf("you refused the call of %s, %s ago: %s", r.Tool, when, clip(r.Detail, 300)), ".")
+	return strings.TrimSuffix(
+		fmt.Sprintf("you refused the call of %s, %s ago: %s", r.Tool, when, clip(r.Detail, 300)),
+		".",
+	)
 }
 
 // asker tells who wanted a decision.
@@ -136,7 +144,7 @@ func deed(r lifecycle.Record) string {
 	return "failed at " + what
 }
 
-// subjects are what moments are about that a person would not call by their names.
+// subjects are what moments are about that a user would not call by their names.
 var subjects = map[lifecycle.Moment]string{
 	lifecycle.UserMessage: "what you said",
 	lifecycle.BeforeChat:  "the model call",

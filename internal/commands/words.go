@@ -49,7 +49,10 @@ func splitActions(args string) (before string, actions []string, err error) {
 
 // stray is the error about text behind an action.
 func stray(rest string) error {
-	return fmt.Errorf(`text after an action: %q (quote every action; a command with quotes goes into bash:"...")`, clip(rest, 40))
+	return fmt.Errorf(
+		`text after an action: %q (quote every action; a command with quotes goes into bash:"...")`,
+		clip(rest, 40),
+	)
 }
 
 // unquote reads the quoted text at the beginning of s and returns how long it is

@@ -50,7 +50,15 @@ func TestBoolean(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got := eval(t, tt.text, tt.c); got != tt.want {
-			t.Errorf("%s with %d/%d/%d auto=%t = %t", tt.text, tt.c.TodoPending, tt.c.TodoInProgress, tt.c.TodoTotal, tt.c.Auto, got)
+			t.Errorf(
+				"%s with %d/%d/%d auto=%t = %t",
+				tt.text,
+				tt.c.TodoPending,
+				tt.c.TodoInProgress,
+				tt.c.TodoTotal,
+				tt.c.Auto,
+				got,
+			)
 		}
 	}
 }
@@ -69,9 +77,17 @@ func TestComparisons(t *testing.T) {
 		{"turns_gt", "turns_lt", func(c *sdk.Context, n int) { c.Stats.Turns = n }},
 		{"compactions_gt", "compactions_lt", func(c *sdk.Context, n int) { c.Stats.Compactions = n }},
 		{"iteration_gt", "iteration_lt", func(c *sdk.Context, n int) { c.Iteration = n }},
-		{"tokens_total_gt", "tokens_total_lt", func(c *sdk.Context, n int) { c.Stats.TokensIn, c.Stats.TokensOut = n-20, 20 }},
+		{
+			"tokens_total_gt",
+			"tokens_total_lt",
+			func(c *sdk.Context, n int) { c.Stats.TokensIn, c.Stats.TokensOut = n-20, 20 },
+		},
 		{"model_context_gt", "model_context_lt", func(c *sdk.Context, n int) { c.ModelInfo.ContextLength = n }},
-		{"model_params_gt", "model_params_lt", func(c *sdk.Context, n int) { c.ModelInfo.ParameterCount = int64(n) * 1e9 }},
+		{
+			"model_params_gt",
+			"model_params_lt",
+			func(c *sdk.Context, n int) { c.ModelInfo.ParameterCount = int64(n) * 1e9 },
+		},
 	}
 	for _, tt := range tests {
 		for n := 49; n <= 51; n++ {
@@ -117,7 +133,15 @@ func TestModel(t *testing.T) {
 			t.Errorf("%s = %t", tt.text, got)
 		}
 	}
-	capabilities := []string{"vision", "tools", "thinking", "thinking_levels", "embedding", "reranking", "context_override"}
+	capabilities := []string{
+		"vision",
+		"tools",
+		"thinking",
+		"thinking_levels",
+		"embedding",
+		"reranking",
+		"context_override",
+	}
 	for _, has := range capabilities {
 		c := sdk.Context{ModelInfo: sdk.ModelInfo{Capabilities: []string{has}}}
 		for _, asked := range capabilities {
@@ -203,7 +227,10 @@ func TestShellDeadline(t *testing.T) {
 	if e.Eval(ctx, Env{Shell: wait}) {
 		t.Error("a cancelled evaluation was true")
 	}
-	if e.Eval(ctx, Env{Shell: func(context.Context, string) bool { t.Error("started although cancelled"); return false }}) {
+	if e.Eval(
+		ctx,
+		Env{Shell: func(context.Context, string) bool { t.Error("started although cancelled"); return false }},
+	) {
 		t.Error("a cancelled evaluation was true")
 	}
 }
@@ -223,7 +250,11 @@ func TestComposition(t *testing.T) {
 		{"todo_pending and not turns_gt:50", sdk.Context{TodoPending: 1, Stats: sdk.Stats{Turns: 51}}, false},
 		{"todo_pending and not turns_gt:50", sdk.Context{Stats: sdk.Stats{Turns: 3}}, false},
 		{"not turns_gt:50 and auto", sdk.Context{}, false},
-		{"model_has:tools and model_params_gt:10", sdk.Context{ModelInfo: sdk.ModelInfo{Capabilities: []string{"tools"}, ParameterCount: 70e9}}, true},
+		{
+			"model_has:tools and model_params_gt:10",
+			sdk.Context{ModelInfo: sdk.ModelInfo{Capabilities: []string{"tools"}, ParameterCount: 70e9}},
+			true,
+		},
 		{"  auto   and\n\tnot   todo_pending \n", sdk.Context{Auto: true}, true},
 		{"history_gt: 5", sdk.Context{MessageCount: 6}, true},
 		{"model_is:sand and auto", sdk.Context{Auto: true, ModelInfo: sdk.ModelInfo{Name: "Sand"}}, true},
@@ -279,7 +310,9 @@ func TestInvalid(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e, err := Parse(tt.text)
-		if err == nil || e != nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "condition ") || len(err.Error()) > 400 {
+		if err == nil || e != nil || !strings.Contains(err.Error(), tt.want) ||
+			!strings.HasPrefix(err.Error(), "condition ") ||
+			len(err.Error()) > 400 {
 			t.Errorf("Parse(%q) = %v, %v; want %q", tt.text, e, err, tt.want)
 		}
 	}
@@ -309,7 +342,8 @@ func TestTable(t *testing.T) {
 				set++
 			}
 		}
-		if set != 1 || row.Meaning == "" || (row.arg == none) != (row.Argument == "") || (row.arg == choice) != (len(row.Values) > 0) {
+		if set != 1 || row.Meaning == "" || (row.arg == none) != (row.Argument == "") ||
+			(row.arg == choice) != (len(row.Values) > 0) {
 			t.Errorf("%s: incomplete row", row.Name)
 		}
 		suffix := sample[row.arg]
@@ -393,7 +427,12 @@ func BenchmarkParse(b *testing.B) {
 
 func BenchmarkEval(b *testing.B) {
 	e, _ := Parse("todo_pending and not turns_gt:50 and model_has:tools and model_params_gt:0.5")
-	env := Env{Context: &sdk.Context{TodoPending: 1, ModelInfo: sdk.ModelInfo{Capabilities: []string{"tools"}, ParameterCount: 8e9}}}
+	env := Env{
+		Context: &sdk.Context{
+			TodoPending: 1,
+			ModelInfo:   sdk.ModelInfo{Capabilities: []string{"tools"}, ParameterCount: 8e9},
+		},
+	}
 	for b.Loop() {
 		if !e.Eval(b.Context(), env) {
 			b.Fatal("false")

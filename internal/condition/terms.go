@@ -77,23 +77,69 @@ var table = [...]term{
 		arg: whole, above: compactions},
 	{Term: Term{Name: "compactions_lt", Argument: "<N>", Meaning: "the history was compacted fewer than N times"},
 		arg: whole, below: compactions},
-	{Term: Term{Name: "iteration_gt", Argument: "<N>", Meaning: "the model call of this turn has a number above N; 0 outside a turn"},
-		arg: whole, above: iteration},
-	{Term: Term{Name: "iteration_lt", Argument: "<N>", Meaning: "the model call of this turn has a number below N; 0 outside a turn"},
-		arg: whole, below: iteration},
+	{
+		Term: Term{
+			Name:     "iteration_gt",
+			Argument: "<N>",
+			Meaning:  "the model call of this turn has a number above N; 0 outside a turn",
+		},
+		arg:   whole,
+		above: iteration,
+	},
+	{
+		Term: Term{
+			Name:     "iteration_lt",
+			Argument: "<N>",
+			Meaning:  "the model call of this turn has a number below N; 0 outside a turn",
+		},
+		arg:   whole,
+		below: iteration,
+	},
 	{Term: Term{Name: "tokens_total_gt", Argument: "<N>", Meaning: "more than N tokens were used so far, in and out"},
 		arg: whole, above: tokensTotal},
 	{Term: Term{Name: "tokens_total_lt", Argument: "<N>", Meaning: "fewer than N tokens were used so far, in and out"},
 		arg: whole, below: tokensTotal},
 
-	{Term: Term{Name: "model_context_gt", Argument: "<N>", Meaning: "the model's context window is larger than N tokens"},
-		arg: whole, model: true, above: modelContext},
-	{Term: Term{Name: "model_context_lt", Argument: "<N>", Meaning: "the model's context window is smaller than N tokens"},
-		arg: whole, model: true, below: modelContext},
-	{Term: Term{Name: "model_params_gt", Argument: "<N>", Meaning: "the model has more than N billion parameters, for example 0.5"},
-		arg: decimal, model: true, above: modelParams},
-	{Term: Term{Name: "model_params_lt", Argument: "<N>", Meaning: "the model has fewer than N billion parameters, for example 0.5"},
-		arg: decimal, model: true, below: modelParams},
+	{
+		Term: Term{
+			Name:     "model_context_gt",
+			Argument: "<N>",
+			Meaning:  "the model's context window is larger than N tokens",
+		},
+		arg:   whole,
+		model: true,
+		above: modelContext,
+	},
+	{
+		Term: Term{
+			Name:     "model_context_lt",
+			Argument: "<N>",
+			Meaning:  "the model's context window is smaller than N tokens",
+		},
+		arg:   whole,
+		model: true,
+		below: modelContext,
+	},
+	{
+		Term: Term{
+			Name:     "model_params_gt",
+			Argument: "<N>",
+			Meaning:  "the model has more than N billion parameters, for example 0.5",
+		},
+		arg:   decimal,
+		model: true,
+		above: modelParams,
+	},
+	{
+		Term: Term{
+			Name:     "model_params_lt",
+			Argument: "<N>",
+			Meaning:  "the model has fewer than N billion parameters, for example 0.5",
+		},
+		arg:   decimal,
+		model: true,
+		below: modelParams,
+	},
 	{Term: Term{Name: "model_has", Argument: "<capability>", Meaning: "the model has the capability", Values: []Value{
 		{"vision", "it sees images"},
 		{"tools", "it calls tools"},
@@ -107,8 +153,15 @@ var table = [...]term{
 	{Term: Term{Name: "model_is", Argument: "<name>", Meaning: "the model has this name, in upper or lower case"},
 		arg: text, model: true, match: modelIs},
 
-	{Term: Term{Name: "exists", Argument: "<path>", Meaning: "the file or directory exists, absolute or relative to the working directory"},
-		arg: text, match: exists},
+	{
+		Term: Term{
+			Name:     "exists",
+			Argument: "<path>",
+			Meaning:  "the file or directory exists, absolute or relative to the working directory",
+		},
+		arg:   text,
+		match: exists,
+	},
 	{Term: Term{Name: "bash", Argument: "<command>", Meaning: "the shell command exits with 0 within 120 seconds"},
 		arg: text, shell: true},
 }

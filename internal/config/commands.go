@@ -53,7 +53,13 @@ func (l *loader) command(f File) {
 	if c.Body = doc.Body; strings.TrimSpace(c.Body) == "" {
 		l.errs.add(f.Path, 0, "", "command has no text: what follows the frontmatter is sent to the model")
 	}
-	l.cfg.Commands = replace(l, l.cfg.Commands, c, "command", func(c Command) (string, Source) { return c.Name, c.Source })
+	l.cfg.Commands = replace(
+		l,
+		l.cfg.Commands,
+		c,
+		"command",
+		func(c Command) (string, Source) { return c.Name, c.Source },
+	)
 }
 
 // replace keeps a list sorted by name. An item of a later home takes the place of one
@@ -66,7 +72,16 @@ func replace[T any](l *loader, list []T, item T, what string, of func(T) (string
 			continue
 		}
 		if oldSource.Home == source.Home {
-			l.errs.add(source.File, source.Line, "", "%s %q is already defined in %s:%d", what, short(name), oldSource.File, oldSource.Line)
+			l.errs.add(
+				source.File,
+				source.Line,
+				"",
+				"%s %q is already defined in %s:%d",
+				what,
+				short(name),
+				oldSource.File,
+				oldSource.Line,
+			)
 		}
 		list[i] = item
 		return list

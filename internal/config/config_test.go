@@ -101,12 +101,14 @@ features:
 
 You are {{ .Agent }}.
 `,
-		"config/agents/other.md":        "---\nname: Other\nhide: true\n---\n",
-		"config/agents/bad.example.md":  "---\nnope",
-		"config/agents/README.md":       "about",
-		"config/agents/.hidden.md":      "---\nnope",
-		"config/agents/note.txt":        "ignored",
-		"config/modes/careful.md":       "---\nname: Careful\ndescription: slow\nhooks: {enabled: [a], disabled: [b]}\ntools: {enabled: [Read]}\nfeatures: {title: {disabled: true}}\n---\nBe careful.\n",
+		"config/agents/other.md":       "---\nname: Other\nhide: true\n---\n",
+		"config/agents/bad.example.md": "---\nnope",
+		"config/agents/README.md":      "about",
+		"config/agents/.hidden.md":     "---\nnope",
+		"config/agents/note.txt":       "ignored",
+		"config/modes/careful.md": "---\nname: Careful\ndescription: slow\n" +
+			"hooks: {enabled: [a], disabled: [b]}\ntools: {enabled: [Read]}\n" +
+			"features: {title: {disabled: true}}\n---\nBe careful.\n",
 		"config/prompts/base.md":        "Base: {{ template \"agent\" . }}{{ template \"mode\" . }}",
 		"config/providers/p/mock.yml":   "mock:\n  type: script\n  script: play/a.yaml\n",
 		"config/mcp/sub/go.yaml":        "whatever: 1\n",
@@ -130,7 +132,10 @@ You are {{ .Agent }}.
 		t.Errorf("model: %+v", a.Model)
 	}
 	if a.Mode != "careful" || a.System != "base" || a.Tools.Enabled[0] != "*" || a.Tools.Disabled[0] != "Bash" ||
-		!reflect.DeepEqual(a.Tools.Policy, config.Policy{Auto: []string{"Read"}, Confirm: []string{"Bash:git push*"}, Deny: []string{"mcp__*"}}) ||
+		!reflect.DeepEqual(
+			a.Tools.Policy,
+			config.Policy{Auto: []string{"Read"}, Confirm: []string{"Bash:git push*"}, Deny: []string{"mcp__*"}},
+		) ||
 		a.Hooks.Disabled[0] != "go:*" || a.Fallback[0] != "other" || !a.Default || !a.Subagent || a.AgentsMD != "local" ||
 		a.Files[0] != "NOTES.md" || a.Hide {
 		t.Errorf("agent: %+v", a)
@@ -142,7 +147,8 @@ You are {{ .Agent }}.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Hooks.Enabled[0] != "a" || m.Hooks.Disabled[0] != "b" || m.Tools.Enabled[0] != "Read" || m.Body != "Be careful." {
+	if m.Hooks.Enabled[0] != "a" || m.Hooks.Disabled[0] != "b" || m.Tools.Enabled[0] != "Read" ||
+		m.Body != "Be careful." {
 		t.Errorf("mode: %+v", m)
 	}
 	if f := resolve(t, c, "myagent", "careful"); f.Tools.MaxSteps != 3 || !f.Title.Disabled {
@@ -152,7 +158,15 @@ You are {{ .Agent }}.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := filepath.Join(home, "config", "providers", "p", "play", "a.yaml"); p.Script != want || p.Timeout != 5*time.Minute || p.Retry.MaxAttempts != 2 {
+	if want := filepath.Join(
+		home,
+		"config",
+		"providers",
+		"p",
+		"play",
+		"a.yaml",
+	); p.Script != want || p.Timeout != 5*time.Minute ||
+		p.Retry.MaxAttempts != 2 {
 		t.Errorf("provider: %+v", p)
 	}
 	if got := agentNames(c); got != "MyAgent Other" {
@@ -169,10 +183,11 @@ You are {{ .Agent }}.
 // HO-03: both homes count, the project last; HO-59: names without regard to case.
 func TestHomesMerge(t *testing.T) {
 	global := tree(t, map[string]string{
-		"config/agents/a.md":           "---\nname: shared\ndescription: global\ndefault: true\n---\nglobal body",
-		"config/agents/b.md":           "---\nname: only-global\n---\nB",
-		"config/providers/p.yaml":      "one: {type: openai, url: \"http://g\", token: t}\ntwo: {type: ollama}\n",
-		"config/features/f.yaml":       "tools: {max_steps: 5, disabled: [A, B]}\nplugins:\n  dir: p2\n  config:\n    global: {x: 1, n: {deep: 1}}\n    local: {plug: {a: 1, b: 1}}\n",
+		"config/agents/a.md":      "---\nname: shared\ndescription: global\ndefault: true\n---\nglobal body",
+		"config/agents/b.md":      "---\nname: only-global\n---\nB",
+		"config/providers/p.yaml": "one: {type: openai, url: \"http://g\", token: t}\ntwo: {type: ollama}\n",
+		"config/features/f.yaml": "tools: {max_steps: 5, disabled: [A, B]}\nplugins:\n  dir: p2\n" +
+			"  config:\n    global: {x: 1, n: {deep: 1}}\n    local: {plug: {a: 1, b: 1}}\n",
 		"config/features/zz/late.yaml": "tools: {token_budget: 9}\n",
 	})
 	project := tree(t, map[string]string{
@@ -180,8 +195,9 @@ func TestHomesMerge(t *testing.T) {
 		"config/agents/c.md":      "---\nname: zed\ndefault: true\nmode: SLOW\n---\n",
 		"config/modes/m.md":       "---\nname: slow\n---\n",
 		"config/providers/p.yaml": "ONE: {type: anthropic}\n",
-		"config/features/f.yaml":  "tools: {disabled: [C]}\nplugins:\n  config:\n    global: {y: 2, n: {other: 1}}\n    local: {plug: {b: 2}, more: {}}\n",
-		"config/sandbox/s.yaml":   "sandbox: {enabled: true, extra: {rw: [/tmp]}}\n",
+		"config/features/f.yaml": "tools: {disabled: [C]}\nplugins:\n  config:\n" +
+			"    global: {y: 2, n: {other: 1}}\n    local: {plug: {b: 2}, more: {}}\n",
+		"config/sandbox/s.yaml": "sandbox: {enabled: true, extra: {rw: [/tmp]}}\n",
 	})
 	c := load(t, config.Homes{Global: global, Projects: []string{project}})
 
@@ -205,7 +221,8 @@ func TestHomesMerge(t *testing.T) {
 		Global: map[string]any{"x": 1, "y": 2, "n": map[string]any{"other": 1}},
 		Local:  map[string]map[string]any{"plug": {"a": 1, "b": 2}, "more": nil},
 	}
-	if got := f.Plugins.Config; !reflect.DeepEqual(got.Global, want.Global) || !reflect.DeepEqual(got.Local["plug"], want.Local["plug"]) {
+	if got := f.Plugins.Config; !reflect.DeepEqual(got.Global, want.Global) ||
+		!reflect.DeepEqual(got.Local["plug"], want.Local["plug"]) {
 		t.Errorf("plugin config: %#v", got)
 	}
 	if !f.Sandbox.Enabled || f.Sandbox.Extra.RW[0] != "/tmp" {
@@ -222,14 +239,42 @@ func TestHomesMerge(t *testing.T) {
 }
 
 func TestResolveOrder(t *testing.T) {
-	agent := "---\nname: a\nfeatures: {tools: {max_steps: 3, token_budget: 3, mode: percentage}, compaction: {threshold: 3}}\n---\n"
+	agent := "---\nname: a\nfeatures: {tools: {max_steps: 3, token_budget: 3, mode: percentage}, compaction: " +
+		"{threshold: 3}}\n---\n"
 	mode := "---\nname: m\nfeatures: {tools: {max_steps: 4}, compaction: {threshold: 0}}\n---\n"
-	global := tree(t, map[string]string{"config/features/f.yaml": "tools: {max_steps: 1, token_budget: 1, opt_in: [A], parallel: false}\n", "config/agents/a.md": agent, "config/modes/m.md": mode})
+	global := tree(
+		t,
+		map[string]string{
+			"config/features/f.yaml": "tools: {max_steps: 1, token_budget: 1, opt_in: [A], parallel: false}\n",
+			"config/agents/a.md":     agent,
+			"config/modes/m.md":      mode,
+		},
+	)
 	project := tree(t, map[string]string{"config/features/f.yaml": "tools: {max_steps: 2, parallel: yes}\n"})
 	c := load(t, config.Homes{Global: global, Projects: []string{project}})
 
-	f := resolve(t, c, "a", "m", "title.max_length=9", "tools.opt_in=[X, Y]", "tools.bash.timeout=2m", "python=", "plugins.config.local.p.n=0x10")
-	got := []any{f.Tools.MaxSteps, f.Tools.TokenBudget, f.Tools.Mode, f.Compaction.Threshold, f.Title.MaxLength, f.Tools.OptIn[1], f.Tools.Bash.Timeout, f.Tools.Parallel, f.Plugins.Config.Local["p"]["n"]}
+	f := resolve(
+		t,
+		c,
+		"a",
+		"m",
+		"title.max_length=9",
+		"tools.opt_in=[X, Y]",
+		"tools.bash.timeout=2m",
+		"python=",
+		"plugins.config.local.p.n=0x10",
+	)
+	got := []any{
+		f.Tools.MaxSteps,
+		f.Tools.TokenBudget,
+		f.Tools.Mode,
+		f.Compaction.Threshold,
+		f.Title.MaxLength,
+		f.Tools.OptIn[1],
+		f.Tools.Bash.Timeout,
+		f.Tools.Parallel,
+		f.Plugins.Config.Local["p"]["n"],
+	}
 	want := []any{4, 3, "percentage", 0, 9, "Y", 2 * time.Minute, true, 16}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -239,7 +284,19 @@ func TestResolveOrder(t *testing.T) {
 	}
 
 	a, _ := c.Agent("a")
-	_, err := c.Resolve(a, nil, []string{"tools.max_stepz=5", "tools.max_steps=many", "novalue", "a..b=1", "title.agent=b", "tools.result=[", "compaction.threshold=101"})
+	_, err := c.Resolve(
+		a,
+		nil,
+		[]string{
+			"tools.max_stepz=5",
+			"tools.max_steps=many",
+			"novalue",
+			"a..b=1",
+			"title.agent=b",
+			"tools.result=[",
+			"compaction.threshold=101",
+		},
+	)
 	wantErr := `--override: tools.max_stepz: unknown key (did you mean "max_steps"?)
 --override: tools.max_steps: want an integer, got a string "many"
 --override: "novalue" is not key.path=value (such as tools.max_steps=5)
@@ -254,9 +311,12 @@ func TestResolveOrder(t *testing.T) {
 
 func TestInherit(t *testing.T) {
 	global := tree(t, map[string]string{
-		"config/agents/base.md":  "---\nname: base\nhide: true\ndefault: true\ndescription: d\nmodel: {provider: ollama, name: m}\ntools: {enabled: [A], disabled: [B]}\nfeatures: {tools: {max_steps: 1, token_budget: 1}}\n---\nbase {{ .Agent }}\n",
-		"config/agents/left.md":  "---\nname: left\ninherit: [base]\ntools: {enabled: [L]}\nmodel: {name: left}\n---\n",
-		"config/agents/right.md": "---\nname: right\ninherit: [base]\ntools: {disabled: []}\nfeatures: {tools: {max_steps: 2}}\n---\nright\n",
+		"config/agents/base.md": "---\nname: base\nhide: true\ndefault: true\ndescription: d\n" +
+			"model: {provider: ollama, name: m}\ntools: {enabled: [A], disabled: [B]}\n" +
+			"features: {tools: {max_steps: 1, token_budget: 1}}\n---\nbase {{ .Agent }}\n",
+		"config/agents/left.md": "---\nname: left\ninherit: [base]\ntools: {enabled: [L]}\nmodel: {name: left}\n---\n",
+		"config/agents/right.md": "---\nname: right\ninherit: [base]\ntools: {disabled: []}\n" +
+			"features: {tools: {max_steps: 2}}\n---\nright\n",
 		"config/agents/child.md": "---\nname: child\ninherit: [Left, right]\nmodel: {think: on}\n---\n",
 		"config/modes/p.md":      "---\nname: p\nhide: true\ntools: {enabled: [A]}\n---\nparent\n",
 		"config/modes/c.md":      "---\nname: c\ninherit: [p]\ndescription: x\n---\n",
@@ -273,20 +333,30 @@ func TestInherit(t *testing.T) {
 	}
 	// base applies once, before left and right; lists replace, mappings merge.
 	if child.Model.Provider != "ollama" || child.Model.Name != "left" || child.Model.Think != "medium" ||
-		!slices.Equal(child.Tools.Enabled, []string{"L"}) || len(child.Tools.Disabled) != 0 || child.Description != "d" {
+		!slices.Equal(
+			child.Tools.Enabled,
+			[]string{"L"},
+		) || len(child.Tools.Disabled) != 0 || child.Description != "d" {
 		t.Errorf("child: %+v", child)
 	}
-	if child.Hide || child.Default || child.Body != "right" || filepath.Base(child.Source.File) != "child.md" || filepath.Base(child.Source.BodyFile) != "right.md" {
+	if child.Hide || child.Default || child.Body != "right" || filepath.Base(child.Source.File) != "child.md" ||
+		filepath.Base(child.Source.BodyFile) != "right.md" {
 		t.Errorf("child: %+v", child)
 	}
 	if f := resolve(t, c, "child", ""); f.Tools.MaxSteps != 2 || f.Tools.TokenBudget != 1 {
 		t.Errorf("features: %+v", f.Tools)
 	}
 	// An agent that inherits its own name means the one it shadows, also a built-in one.
-	if base, _ := c.Agent("base"); base.Model.Name != "mine" || base.Model.Provider != "ollama" || base.Body != "base {{ .Agent }}" || base.Hide {
+	if base, _ := c.Agent(
+		"base",
+	); base.Model.Name != "mine" || base.Model.Provider != "ollama" || base.Body != "base {{ .Agent }}" ||
+		base.Hide {
 		t.Errorf("base: %+v", base)
 	}
-	if code, _ := c.Agent("code"); code.Description != "tuned" || !strings.Contains(code.Body, "coding agent") || code.System != "system" {
+	if code, _ := c.Agent(
+		"code",
+	); code.Description != "tuned" || !strings.Contains(code.Body, "coding agent") ||
+		code.System != "system" {
 		t.Errorf("code: %+v", code)
 	}
 	if m, _ := c.Mode("c"); m.Body != "parent" || m.Tools.Enabled[0] != "A" || m.Hide {
@@ -343,7 +413,10 @@ func TestLookupErrors(t *testing.T) {
 
 func TestMissingHomes(t *testing.T) {
 	dir := t.TempDir()
-	c := load(t, config.Homes{Global: filepath.Join(dir, "none"), Projects: []string{filepath.Join(dir, "neither"), dir}})
+	c := load(
+		t,
+		config.Homes{Global: filepath.Join(dir, "none"), Projects: []string{filepath.Join(dir, "neither"), dir}},
+	)
 	if got := agentNames(c); got != "code explore" {
 		t.Errorf("agents: %s", got)
 	}

@@ -327,7 +327,14 @@ func (d *decoder) text(n *yaml.Node, v reflect.Value, path string, tag reflect.S
 	}
 	if enum, ok := tag.Lookup("enum"); ok && n.Value != "" {
 		if allowed := strings.Fields(enum); !slices.Contains(allowed, n.Value) {
-			d.errorf(n, path, "%q is not one of %s%s", short(n.Value), strings.Join(allowed, ", "), suggest(n.Value, allowed))
+			d.errorf(
+				n,
+				path,
+				"%q is not one of %s%s",
+				short(n.Value),
+				strings.Join(allowed, ", "),
+				suggest(n.Value, allowed),
+			)
 			return
 		}
 	}
@@ -362,7 +369,8 @@ func (d *decoder) integer(n *yaml.Node, v reflect.Value, path string, tag reflec
 
 func (d *decoder) float(n *yaml.Node, v reflect.Value, path string) {
 	f, err := parseFloat(n.Value)
-	if n.Kind != yaml.ScalarNode || (n.Tag != "!!int" && n.Tag != "!!float") || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+	if n.Kind != yaml.ScalarNode || (n.Tag != "!!int" && n.Tag != "!!float") || err != nil || math.IsNaN(f) ||
+		math.IsInf(f, 0) {
 		d.wrong(n, path, "a number")
 		return
 	}

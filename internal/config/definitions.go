@@ -78,7 +78,14 @@ func (l *loader) addDefinition(def ToolDefinition) {
 		l.cfg.Definitions = map[string]ToolDefinition{}
 	}
 	if old, ok := l.cfg.Definitions[def.Name]; ok && old.Source.Home == def.Source.Home {
-		l.errs.add(def.Source.File, def.Source.Line, def.Name, "tool is already defined in %s:%d", old.Source.File, old.Source.Line)
+		l.errs.add(
+			def.Source.File,
+			def.Source.Line,
+			def.Name,
+			"tool is already defined in %s:%d",
+			old.Source.File,
+			old.Source.Line,
+		)
 	}
 	l.cfg.Definitions[def.Name] = def
 }

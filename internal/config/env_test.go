@@ -13,12 +13,19 @@ import (
 
 // HO-49: the file's part; which file is read is the command line's.
 func TestLoadEnvFile(t *testing.T) {
-	const src = "\ufeff# comment\r\n\nA=1\n  export B = two words # note\nC='$x #\\n'\nD=\"a\\tb\\n\\\"c\\\" \\$D \\q\" # note\nE=\nF=#no comment\nG=\"line one\nline two\"\nH=x=y\nexport=3\nA=last\nI='tail'"
+	const src = "\ufeff# comment\r\n\nA=1\n  export B = two words # note\nC='$x #\\n'\nD=\"a\\tb\\n\\\"c\\\" " +
+		"\\$D \\q\" # note\nE=\nF=#no comment\nG=\"line one\nline two\"\nH=x=y\nexport=3\nA=last\nI='tail'"
 	want := map[string]string{
 		"A": "last", "B": "two words", "C": `$x #\n`, "D": "a\tb\n\"c\" $D \\q", "E": "", "F": "#no comment",
 		"G": "line one\nline two", "H": "x=y", "export": "3", "I": "tail",
 	}
-	dir := tree(t, map[string]string{"ok.env": src, "bad.env": "A=1\nnothing\n1X=secret\nB=\"secret\nC='a' secret\nD=\"a\nb\"\n\n=x\nE=a\x00b\n"})
+	dir := tree(
+		t,
+		map[string]string{
+			"ok.env":  src,
+			"bad.env": "A=1\nnothing\n1X=secret\nB=\"secret\nC='a' secret\nD=\"a\nb\"\n\n=x\nE=a\x00b\n",
+		},
+	)
 	got, err := config.LoadEnvFile(filepath.Join(dir, "ok.env"), true)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, %v", got, err)
@@ -143,10 +150,22 @@ local: {type: openai, url: "http://x"}
 		}
 		return p.Expand(getenv(env))
 	}
-	if p, err := expand("a"); err != nil || p.URL != "http://h:1/v1" || p.Token != "pre-k-k$-$1" || p.Headers["X-Key"] != "k" || *p.KeepAlive >= 0 {
+	if p, err := expand(
+		"a",
+	); err != nil || p.URL != "http://h:1/v1" || p.Token != "pre-k-k$-$1" || p.Headers["X-Key"] != "k" ||
+		*p.KeepAlive >= 0 {
 		t.Errorf("a: %+v, %v", p, err)
 	}
-	if _, err := expand("b"); fmt.Sprint(err) != filepath.Join(home, "config", "providers", "p.yaml")+":7: b.token: $NONE is not set" {
+	if _, err := expand(
+		"b",
+	); fmt.Sprint(
+		err,
+	) != filepath.Join(
+		home,
+		"config",
+		"providers",
+		"p.yaml",
+	)+":7: b.token: $NONE is not set" {
 		t.Errorf("b: %v", err)
 	}
 	if p, err := expand("my-own"); err != nil || p.Token != "ant" {
@@ -170,8 +189,16 @@ local: {type: openai, url: "http://x"}
 // HO-03
 func TestFindHomes(t *testing.T) {
 	base := tree(t, map[string]string{
-		"home/.aura/config/x": "", "home/repo/.git/HEAD": "", "home/repo/.aura/x": "", "home/repo/a/b/x": "", "home/repo/own/.aura/x": "",
-		"home/plain/.aura/x": "", "home/plain/sub/x": "", "home/tree/.git": "gitdir: x", "home/tree/sub/x": "", "extra/x": "",
+		"home/.aura/config/x":   "",
+		"home/repo/.git/HEAD":   "",
+		"home/repo/.aura/x":     "",
+		"home/repo/a/b/x":       "",
+		"home/repo/own/.aura/x": "",
+		"home/plain/.aura/x":    "",
+		"home/plain/sub/x":      "",
+		"home/tree/.git":        "gitdir: x",
+		"home/tree/sub/x":       "",
+		"extra/x":               "",
 	})
 	base, err := filepath.EvalSymlinks(base)
 	if err != nil {
@@ -213,7 +240,8 @@ func TestFindHomes(t *testing.T) {
 	if h := (config.Homes{Global: "g"}); h.Last() != "g" || len(h.All()) != 1 {
 		t.Error("only global")
 	}
-	if h := (config.Homes{Global: "g", Projects: []string{"a", "b"}}); h.Last() != "b" || strings.Join(h.All(), "") != "gab" {
+	if h := (config.Homes{Global: "g", Projects: []string{"a", "b"}}); h.Last() != "b" ||
+		strings.Join(h.All(), "") != "gab" {
 		t.Error("all")
 	}
 }

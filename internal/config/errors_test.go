@@ -13,11 +13,16 @@ import (
 	"github.com/idelchi/aura/internal/config"
 )
 
-// HO-62: every kind of mistake, as a person sees it. Paths are relative to the home.
+// HO-62: every kind of mistake, as a user sees it. Paths are relative to the home.
 func TestLoadErrors(t *testing.T) {
 	bomb := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
 	for c := 'b'; c < 'j'; c++ {
-		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", c-1), 10), ", "))
+		bomb += fmt.Sprintf(
+			"%c: &%c [%s]\n",
+			c,
+			c,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", c-1), 10), ", "),
+		)
 	}
 	for _, tt := range []struct {
 		name  string
@@ -28,7 +33,9 @@ func TestLoadErrors(t *testing.T) {
 			`features/t.yaml:3: tools.max_stepz: unknown key (did you mean "max_steps"?)`},
 		{"unknown key, nothing near", map[string]string{"features/t.yaml": "title:\n  zzz: 5\n"},
 			`features/t.yaml:2: title.zzz: unknown key (keys: disabled, agent, prompt, max_length)`},
-		{"wrong types", map[string]string{"features/t.yaml": "tools:\n  max_steps: many\n  parallel: 3\n  enabled: Read\n  policy: [a]\n  bash: 5\n  opt_in: [1, ~, {}]\npython: 3.12\nestimation: {divisor: x}\ntitle: {max_length: 99999999999999999999}\n"},
+		{"wrong types", map[string]string{"features/t.yaml": "tools:\n  max_steps: many\n  parallel: 3\n" +
+			"  enabled: Read\n  policy: [a]\n  bash: 5\n  opt_in: [1, ~, {}]\npython: 3.12\n" +
+			"estimation: {divisor: x}\ntitle: {max_length: 99999999999999999999}\n"},
 			`features/t.yaml:2: tools.max_steps: want an integer, got a string "many"
 features/t.yaml:3: tools.parallel: want true or false, got an integer
 features/t.yaml:4: tools.enabled: want a list, got a string (write [Read])
@@ -40,14 +47,16 @@ features/t.yaml:7: tools.opt_in[2]: want a string, got a mapping
 features/t.yaml:8: python: want a string, got a number (write "3.12")
 features/t.yaml:9: estimation.divisor: want a number, got a string "x"
 features/t.yaml:10: title.max_length: want an integer, got a number`},
-		{"bad values", map[string]string{"features/t.yaml": "tools:\n  mode: percentag\n  max_steps: 0\n  bash: {timeout: 5 minutes}\ncompaction: {threshold: 200}\nestimation: {divisor: 0, method: guess}\n"},
+		{"bad values", map[string]string{"features/t.yaml": "tools:\n  mode: percentag\n  max_steps: 0\n" +
+			"  bash: {timeout: 5 minutes}\ncompaction: {threshold: 200}\nestimation: {divisor: 0, method: guess}\n"},
 			`features/t.yaml:2: tools.mode: "percentag" is not one of tokens, percentage (did you mean "percentage"?)
 features/t.yaml:3: tools.max_steps: 0 is too small (at least 1)
 features/t.yaml:4: tools.bash.timeout: want a duration such as "90s" or whole seconds, got "5 minutes"
 features/t.yaml:5: compaction.threshold: 200 is too large (at most 100)
 features/t.yaml:6: estimation.method: "guess" is not one of rough
 features/t.yaml:6: estimation.divisor: 0 is too small (more than 0)`},
-		{"durations", map[string]string{"providers/t.yaml": "a:\n  type: ollama\n  timeout: -5s\n  retry: {base_delay: [], max_delay: 99999999999999}\n"},
+		{"durations", map[string]string{"providers/t.yaml": "a:\n  type: ollama\n  timeout: -5s\n" +
+			"  retry: {base_delay: [], max_delay: 99999999999999}\n"},
 			`providers/t.yaml:3: a.timeout: must not be negative
 providers/t.yaml:4: a.retry.base_delay: want a duration such as "90s" or whole seconds, got a list
 providers/t.yaml:4: a.retry.max_delay: 99999999999999 seconds are too long`},
@@ -99,7 +108,8 @@ modes/sub/b.md:2: name: mode "M" is already defined in modes/a.md
 prompts/q.md:2: name: prompt "P" is already defined in prompts/p.md
 providers/b.yaml:2: X: provider is already defined in providers/a.yaml:1`},
 		{"unknown names", map[string]string{
-			"agents/a.md":     "---\nname: agent-a\nmode: plann\nsystem: sytem\nmodel: {provider: olama}\nfallback: [agent-a, agent-b]\nfeatures: {title: {agent: x}}\n---\n",
+			"agents/a.md": "---\nname: agent-a\nmode: plann\nsystem: sytem\nmodel: {provider: olama}\n" +
+				"fallback: [agent-a, agent-b]\nfeatures: {title: {agent: x}}\n---\n",
 			"modes/m.md":      "---\nname: m\nfeatures:\n  compaction: {agent: agent-c, prompt: nowhere}\n---\n",
 			"features/f.yaml": "subagent: {agent: agnet-a}\ntitle:\n  prompt: systm\n",
 		},
@@ -129,16 +139,19 @@ agents/d.md:5: inherit[1]: no agent "expolre" (did you mean "explore"?)
 agents/self.md:3: inherit: agents inherit in a circle: self -> self
 modes/m.md:3: inherit[0]: no mode "zzz" (modes: edit, plan)`},
 		{"templates", map[string]string{
-			"agents/a.md":  "---\nname: a\n---\n\nfine\n{{ if .X }}\n",
-			"agents/b.md":  "---\nname: b\n---\nx\n{{ template \"mode\" . }}\n",
-			"modes/m.md":   "---\nname: m\n---\n{{ nope . }}\n",
-			"prompts/p.md": "one\n{{ if .X }}{{ template \"agnet\" . }}{{ end }}{{ define \"own\" }}{{ template \"mode\" . }}{{ end }}{{ template \"own\" }}\n",
+			"agents/a.md": "---\nname: a\n---\n\nfine\n{{ if .X }}\n",
+			"agents/b.md": "---\nname: b\n---\nx\n{{ template \"mode\" . }}\n",
+			"modes/m.md":  "---\nname: m\n---\n{{ nope . }}\n",
+			"prompts/p.md": "one\n{{ if .X }}{{ template \"agnet\" . }}{{ end }}{{ define \"own\" }}{{ template " +
+				"\"mode\" . }}{{ end }}{{ template \"own\" }}\n",
 		},
 			`agents/a.md:6: template: unexpected EOF
 agents/b.md:5: template: no template "mode" (only prompts can include parts)
 modes/m.md:4: template: function "nope" not defined
 prompts/p.md:2: template: no template "agnet" (did you mean "agent"?)`},
-		{"providers", map[string]string{"providers/p.yaml": "a: {url: x}\nb:\n  type: openia\nc:\n  type: script\nd:\n  type: google\n  url: ftp://x\n  api: chat\n  script: s\ne:\n  type: openai\n  retry: {max_attempts: 50}\n"},
+		{"providers", map[string]string{"providers/p.yaml": "a: {url: x}\nb:\n  type: openia\nc:\n" +
+			"  type: script\nd:\n  type: google\n  url: ftp://x\n  api: chat\n  script: s\ne:\n  type: openai\n" +
+			"  retry: {max_attempts: 50}\n"},
 			`providers/p.yaml:1: a.type: missing (openai, anthropic, google, ollama or script)
 providers/p.yaml:1: a.url: "x" is not an http or https address
 providers/p.yaml:3: b.type: "openia" is not one of openai, anthropic, google, ollama, script (did you mean "openai"?)
@@ -166,7 +179,9 @@ stuff: unknown directory (directories: agents, commands, features, hooks, mcp, m
 			if err == nil {
 				t.Fatal("no error")
 			}
-			got := filepath.ToSlash(strings.ReplaceAll(err.Error(), filepath.Join(home, "config")+string(filepath.Separator), ""))
+			got := filepath.ToSlash(
+				strings.ReplaceAll(err.Error(), filepath.Join(home, "config")+string(filepath.Separator), ""),
+			)
 			if got != tt.want || c != nil {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
@@ -264,12 +279,23 @@ ptr: 0
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Items["x"] != (element{1, 7}) || v.Items["y"] != (element{1, 2}) || v.List[0] != (element{1, 7}) || v.List[1] != (element{0, 1}) {
+	if v.Items["x"] != (element{1, 7}) || v.Items["y"] != (element{1, 2}) || v.List[0] != (element{1, 7}) ||
+		v.List[1] != (element{0, 1}) {
 		t.Errorf("elements: %+v %+v", v.Items, v.List)
 	}
 	free := v.Free.(map[string]any)
 	delete(free, "inf")
-	want := map[string]any{"i": 1, "f": 1.5, "b": true, "n": nil, "s": "1", "d": "2024-01-02", "l": []any{1, "a"}, "5": "five", "yes": "yes"}
+	want := map[string]any{
+		"i":   1,
+		"f":   1.5,
+		"b":   true,
+		"n":   nil,
+		"s":   "1",
+		"d":   "2024-01-02",
+		"l":   []any{1, "a"},
+		"5":   "five",
+		"yes": "yes",
+	}
 	if !reflect.DeepEqual(free, want) {
 		t.Errorf("free: %#v", free)
 	}
@@ -277,7 +303,10 @@ ptr: 0
 		t.Errorf("values: %+v", v)
 	}
 	err = config.Decode("f.yaml", 10, []byte("x: 1\nitems: {[a]: 1}\n"), &v)
-	if want := "f.yaml:10: x: unknown key (keys: items, list, free, span, yes, float, keep, ptr)\nf.yaml:11: items: key must be plain text"; fmt.Sprint(err) != want {
+	if want := "f.yaml:10: x: unknown key (keys: items, list, free, span, yes, float, keep, ptr)\n" +
+		"f.yaml:11: items: key must be plain text"; fmt.Sprint(
+		err,
+	) != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -103,7 +103,7 @@ type Compaction struct {
 // Title says how sessions get their titles.
 type Title struct {
 	Disabled  bool   `yaml:"disabled"`
-	Agent     string `yaml:"agent"` // Empty takes the first words of the person.
+	Agent     string `yaml:"agent"` // Empty takes the first words of the user.
 	Prompt    string `yaml:"prompt"`
 	MaxLength int    `yaml:"max_length" min:"1"`
 }

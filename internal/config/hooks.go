@@ -242,7 +242,14 @@ func (l *loader) assembleHooks() {
 	l.cfg.Hooks = Hooks{}
 	for _, h := range assembleKind(l, "hook", l.hookDefs, buildHook) {
 		if old, ok := l.cfg.Hooks[h.Name]; ok && old.Source.Home == h.Source.Home {
-			l.errs.add(h.Source.File, h.Source.Line, h.Name, "hook is already defined in %s:%d", old.Source.File, old.Source.Line)
+			l.errs.add(
+				h.Source.File,
+				h.Source.Line,
+				h.Name,
+				"hook is already defined in %s:%d",
+				old.Source.File,
+				old.Source.Line,
+			)
 		}
 		l.cfg.Hooks[h.Name] = h // Of several homes the last wins.
 	}

@@ -57,8 +57,10 @@ go:lint:
 // HK-02 HK-03 HK-14 HK-58 HK-59 HK-83
 func TestHookChain(t *testing.T) {
 	hks, err := loadHooks(t, map[string]string{
-		"sub/odd.name.yaml": goChain, "a.example.yaml": "nonsense: [",
-		"validate.yaml": "validate-bash:\n  event: pre\n  matcher: \"Bash\"\n  command: .aura/hooks/validate-bash.sh\n  timeout: 5\n",
+		"sub/odd.name.yaml": goChain,
+		"a.example.yaml":    "nonsense: [",
+		"validate.yaml": "validate-bash:\n  event: pre\n  matcher: \"Bash\"\n" +
+			"  command: .aura/hooks/validate-bash.sh\n  timeout: 5\n",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +134,10 @@ gate: {inherit: [zero], on_failure: block}
 		t.Errorf("two parents: %+v", h)
 	}
 	z := hks["zero"]
-	if z.Description != "" || z.Matcher != "" || z.Files != "" || z.Timeout != 0 || len(z.Depends) != 0 || z.Silent || z.Env == nil || len(z.Env) != 0 || z.Command != "c" {
+	if z.Description != "" || z.Matcher != "" || z.Files != "" || z.Timeout != 0 || len(z.Depends) != 0 || z.Silent ||
+		z.Env == nil ||
+		len(z.Env) != 0 ||
+		z.Command != "c" {
 		t.Errorf("written zero values: %+v", z)
 	}
 	if hks["on"].Env[0] != "X" || hks["gate"].OnFailure != "block" {
@@ -146,8 +151,16 @@ gate: {inherit: [zero], on_failure: block}
 
 // HK-90: a later home replaces; inheriting one's own name means the replaced one.
 func TestHookHomes(t *testing.T) {
-	global := tree(t, map[string]string{"config/hooks/a.yaml": "a: {event: pre, command: global, timeout: 3}\nb: {event: pre, command: b}\n"})
-	project := tree(t, map[string]string{"config/hooks/z.yaml": "a: {event: post, command: project}\nb: {inherit: [b], timeout: 4}\n"})
+	global := tree(
+		t,
+		map[string]string{
+			"config/hooks/a.yaml": "a: {event: pre, command: global, timeout: 3}\nb: {event: pre, command: b}\n",
+		},
+	)
+	project := tree(
+		t,
+		map[string]string{"config/hooks/z.yaml": "a: {event: post, command: project}\nb: {inherit: [b], timeout: 4}\n"},
+	)
 	c, err := config.Load(config.Homes{Global: global, Projects: []string{project}})
 	if err != nil {
 		t.Fatal(err)
@@ -163,12 +176,17 @@ func TestHookHomes(t *testing.T) {
 // HK-52 HK-53 HK-64: order, and what is left out of it.
 func TestHookOrder(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"alphabetical", "c: {event: pre, command: x}\na: {event: pre, command: x}\nb: {event: pre, command: x}\n", "a b c"},
-		{"dependencies just before", "a: {event: pre, command: x, depends: [z, y]}\nb: {event: pre, command: x}\ny: {event: pre, command: x}\nz: {event: pre, command: x}\n", "y z a b"},
+		{"alphabetical", "c: {event: pre, command: x}\na: {event: pre, command: x}\n" +
+			"b: {event: pre, command: x}\n", "a b c"},
+		{"dependencies just before", "a: {event: pre, command: x, depends: [z, y]}\n" +
+			"b: {event: pre, command: x}\ny: {event: pre, command: x}\nz: {event: pre, command: x}\n", "y z a b"},
 		{"other events", "a: {event: post, command: x}\nb: {event: pre, command: x}\n", "b"},
-		{"disabled", "a: {event: pre, command: x, disabled: true}\nb: {event: pre, command: x, depends: [a]}\nc: {event: pre, command: x, depends: [b]}\nd: {event: pre, command: x}\n", "d"},
-		{"disabled parent without an event", "a: {disabled: true}\nb: {event: pre, command: x, depends: [a]}\nd: {event: pre, command: x}\n", "d"},
-		{"diamond", "a: {event: pre, command: x}\nb: {event: pre, command: x, depends: [a]}\nc: {event: pre, command: x, depends: [a]}\nd: {event: pre, command: x, depends: [c, b]}\n", "a b c d"},
+		{"disabled", "a: {event: pre, command: x, disabled: true}\nb: {event: pre, command: x, depends: [a]}\n" +
+			"c: {event: pre, command: x, depends: [b]}\nd: {event: pre, command: x}\n", "d"},
+		{"disabled parent without an event", "a: {disabled: true}\nb: {event: pre, command: x, depends: [a]}\n" +
+			"d: {event: pre, command: x}\n", "d"},
+		{"diamond", "a: {event: pre, command: x}\nb: {event: pre, command: x, depends: [a]}\n" +
+			"c: {event: pre, command: x, depends: [a]}\nd: {event: pre, command: x, depends: [c, b]}\n", "a b c d"},
 	} {
 		hks, err := loadHooks(t, map[string]string{"h.yaml": tt.text})
 		if err != nil {
@@ -189,23 +207,29 @@ func TestHookErrors(t *testing.T) {
 		{"event", "a:\n  event: mid\n  command: x\n", `h.yaml:2: a.event: "mid" is not one of pre, post, session_start`},
 		{"no event", "a:\n  command: x\n", "h.yaml:1: a.event: missing (write event: pre or event: post)"},
 		{"no command", "a:\n  event: pre\n", "h.yaml:1: a.command: missing"},
-		{"matcher", "a:\n  event: pre\n  command: x\n  matcher: \"(\"\n", "h.yaml:4: a.matcher: error parsing regexp: missing closing ): `(`"},
+		{"matcher", "a:\n  event: pre\n  command: x\n  matcher: \"(\"\n", "h.yaml:4: a.matcher: error parsing " +
+			"regexp: missing closing ): `(`"},
 		{"files", "a:\n  event: pre\n  command: x\n  files: \"[\"\n", `h.yaml:4: a.files: "[" is not a valid glob`},
-		{"syntax", "a:\n  event: pre\n  command: if true\n", "h.yaml:3: a.command: script: 1:1: `if <cond>` must be followed by `then`"},
+		{"syntax", "a:\n  event: pre\n  command: if true\n", "h.yaml:3: a.command: script: 1:1: `if <cond>` " +
+			"must be followed by `then`"},
 		{"timeout", "a:\n  event: pre\n  command: x\n  timeout: -1\n", "h.yaml:4: a.timeout: must not be negative"},
 		{"cycle", "a: {event: pre, command: x, depends: [b]}\nb: {event: pre, command: x, depends: [a]}\n", "h.yaml:2: b.depends: hooks depend on each other in a circle: a -> b -> a"},
-		{"own cycle", "a: {event: pre, command: x, depends: [a]}\n", "h.yaml:1: a.depends: hooks depend on each other in a circle: a -> a"},
+		{"own cycle", "a: {event: pre, command: x, depends: [a]}\n", "h.yaml:1: a.depends: hooks depend on each " +
+			"other in a circle: a -> a"},
 		{"missing", "go:format: {event: pre, command: x}\nb: {event: pre, command: x, depends: [go:fmt]}\n", `h.yaml:2: b.depends: no hook "go:fmt" (did you mean "go:format"?)`},
 		{"other event", "a: {event: pre, command: x}\nb: {event: post, command: x, depends: [a]}\n", `h.yaml:2: b.depends: hook "a" runs at event pre, not post`},
 		{"parent", "a: {event: pre, command: x}\nb:\n  inherit:\n  - aa\n", `h.yaml:4: inherit[0]: no hook "aa" (did you mean "a"?)`},
 		{"circle of parents", "a: {inherit: [b]}\nb: {inherit: [a]}\n", "hooks inherit in a circle: a -> b -> a"},
 		{"fragment", "go:lint:\n  depends: [go:fix] # runs after go:fix completes\n", "h.yaml:1: go:lint.event: missing"},
-		{"matcher elsewhere", "a: {event: session_end, command: x, matcher: M}\n", "a.matcher: only hooks at event pre or post can have one, this one runs at session_end"},
+		{"matcher elsewhere", "a: {event: session_end, command: x, matcher: M}\n", "a.matcher: only hooks at " +
+			"event pre or post can have one, this one runs at session_end"},
 		{"closed gate after the fact", "a: {event: post, command: x, on_failure: block}\n", "a.on_failure: nothing can be blocked at event post (only at pre and user_message)"},
-		{"silent gate", "a: {event: pre, command: x, on_failure: block, silent: true}\n", "a.on_failure: a silent hook cannot block (write silent: false)"},
+		{"silent gate", "a: {event: pre, command: x, on_failure: block, silent: true}\n", "a.on_failure: a " +
+			"silent hook cannot block (write silent: false)"},
 		{"on_failure", "a: {event: pre, command: x, on_failure: deny}\n", `a.on_failure: "deny" is not one of allow, block`},
 		{"not a map", "a: [x]\n", "h.yaml:1: a: want a mapping (key: value), got a list"},
-		{"twice", "a: {event: pre, command: x}\na: {event: pre, command: x}\n", "h.yaml:2: a: duplicate key (first on line 1)"},
+		{"twice", "a: {event: pre, command: x}\na: {event: pre, command: x}\n", "h.yaml:2: a: duplicate key " +
+			"(first on line 1)"},
 	} {
 		_, err := loadHooks(t, map[string]string{"h.yaml": tt.text})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -213,9 +237,11 @@ func TestHookErrors(t *testing.T) {
 		}
 	}
 	_, err := loadHooks(t, map[string]string{
-		"a.yaml": "a: {event: pre, command: x, depends: [q]}\nb: {event: pre}\n", "b.yaml": "a: {event: pre, command: x}\n",
+		"a.yaml": "a: {event: pre, command: x, depends: [q]}\nb: {event: pre}\n",
+		"b.yaml": "a: {event: pre, command: x}\n",
 	})
-	if err == nil || !strings.Contains(err.Error(), "hook is already defined in") || !strings.Contains(err.Error(), "b.command: missing") {
+	if err == nil || !strings.Contains(err.Error(), "hook is already defined in") ||
+		!strings.Contains(err.Error(), "b.command: missing") {
 		t.Errorf("several mistakes: %v", err)
 	}
 }

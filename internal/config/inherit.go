@@ -55,7 +55,14 @@ func (l *loader) agent(f File) {
 	l.duplicate("agent", l.agents, def)
 	for _, other := range l.agents {
 		if a.Default && other.isDefault && other.source.Home == f.Home {
-			l.errs.add(f.Path, lineOf(def, "default"), "default", "agent %q in %s is the default already", other.Name, other.source.File)
+			l.errs.add(
+				f.Path,
+				lineOf(def, "default"),
+				"default",
+				"agent %q in %s is the default already",
+				other.Name,
+				other.source.File,
+			)
 		}
 	}
 	l.agents = append(l.agents, def)
@@ -85,7 +92,14 @@ func (l *loader) prompt(f File) {
 	l.checkTemplate(p.Source, p.Body, TemplateParts())
 	for _, other := range l.prompts {
 		if other.Source.Home == f.Home && strings.EqualFold(other.Name, p.Name) {
-			l.errs.add(f.Path, max(doc.FrontLine, 1), "name", "prompt %q is already defined in %s", p.Name, other.Source.File)
+			l.errs.add(
+				f.Path,
+				max(doc.FrontLine, 1),
+				"name",
+				"prompt %q is already defined in %s",
+				p.Name,
+				other.Source.File,
+			)
 		}
 	}
 	l.prompts = append(l.prompts, p)
@@ -94,7 +108,15 @@ func (l *loader) prompt(f File) {
 func (l *loader) duplicate(what string, defs []*definition, def *definition) {
 	for _, other := range defs {
 		if other.source.Home == def.source.Home && strings.EqualFold(other.Name, def.Name) {
-			l.errs.add(def.source.File, lineOf(def, "name"), "name", "%s %q is already defined in %s", what, def.Name, other.source.File)
+			l.errs.add(
+				def.source.File,
+				lineOf(def, "name"),
+				"name",
+				"%s %q is already defined in %s",
+				what,
+				def.Name,
+				other.source.File,
+			)
 			return
 		}
 	}
@@ -113,7 +135,10 @@ func (l *loader) assemble() {
 	l.cfg.Agents, l.cfg.builtin.agents = effective(agents, func(a Agent) (string, Source) { return a.Name, a.Source })
 	modes := assembleKind(l, "mode", l.modes, buildMode)
 	l.cfg.Modes, l.cfg.builtin.modes = effective(modes, func(m Mode) (string, Source) { return m.Name, m.Source })
-	l.cfg.Prompts, l.cfg.builtin.prompts = effective(l.prompts, func(p Prompt) (string, Source) { return p.Name, p.Source })
+	l.cfg.Prompts, l.cfg.builtin.prompts = effective(
+		l.prompts,
+		func(p Prompt) (string, Source) { return p.Name, p.Source },
+	)
 }
 
 // effective splits off the built-in items and gives the list that counts: the last of
@@ -226,7 +251,14 @@ func (in *inheritance) cycle(path []*definition) {
 		names = append(names, d.Name)
 	}
 	names = append(names, path[0].Name)
-	in.l.errs.add(path[0].source.File, lineOf(path[0], "inherit"), "inherit", "%ss inherit in a circle: %s", in.what, strings.Join(names, " -> "))
+	in.l.errs.add(
+		path[0].source.File,
+		lineOf(path[0], "inherit"),
+		"inherit",
+		"%ss inherit in a circle: %s",
+		in.what,
+		strings.Join(names, " -> "),
+	)
 }
 
 func itemLine(def *definition, key string, i int) int {

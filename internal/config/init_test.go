@@ -46,7 +46,8 @@ func TestInit(t *testing.T) {
 	for i := range fresh.Prompts {
 		fresh.Prompts[i].Source, bare.Prompts[i].Source = config.Source{}, config.Source{}
 	}
-	if !reflect.DeepEqual(fresh.Agents, bare.Agents) || !reflect.DeepEqual(fresh.Modes, bare.Modes) || !reflect.DeepEqual(fresh.Prompts, bare.Prompts) {
+	if !reflect.DeepEqual(fresh.Agents, bare.Agents) || !reflect.DeepEqual(fresh.Modes, bare.Modes) ||
+		!reflect.DeepEqual(fresh.Prompts, bare.Prompts) {
 		t.Error("agents, modes or prompts differ from the built-in ones")
 	}
 	if !reflect.DeepEqual(fresh.Providers, bare.Providers) {
@@ -94,7 +95,14 @@ func TestInitCommentsAreDefaults(t *testing.T) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
 	for _, key := range keys(reflect.TypeFor[config.Features](), nil) {
-		if reserved := []string{"guardrail", "vision", "stt", "tts", "embeddings"}; !slices.Contains(reserved, key) && !strings.Contains(all.String(), key+":") {
+		if reserved := []string{
+			"guardrail",
+			"vision",
+			"stt",
+			"tts",
+			"embeddings",
+		}; !slices.Contains(reserved, key) &&
+			!strings.Contains(all.String(), key+":") {
 			t.Errorf("key %s is in no file", key)
 		}
 	}
@@ -146,7 +154,11 @@ func TestDocumentation(t *testing.T) {
 	if len(c.Agents) != 1 || len(c.Modes) != 1 || len(c.Providers) != 1 {
 		t.Errorf("examples: %d agents, %d modes, %d providers", len(c.Agents), len(c.Modes), len(c.Providers))
 	}
-	if vars, err := config.LoadEnvFile(filepath.Join(home, "secrets.env"), true); err != nil || vars["API_KEY"] != "plain value" || len(vars) != 4 {
+	if vars, err := config.LoadEnvFile(
+		filepath.Join(home, "secrets.env"),
+		true,
+	); err != nil || vars["API_KEY"] != "plain value" ||
+		len(vars) != 4 {
 		t.Errorf("env file: %q, %v", vars, err)
 	}
 }
@@ -196,11 +208,21 @@ func keys(t reflect.Type, out []string) []string {
 func TestBuiltinTemplates(t *testing.T) {
 	c := load(t, config.Homes{})
 	data := map[string]any{
-		"Agent": "code", "Provider": "p", "WorkDir": "/w", "LaunchDir": "/l", "Vars": map[string]string{},
-		"Mode": map[string]any{"Name": "plan"}, "Model": map[string]any{"Name": "m"},
-		"Sandbox": map[string]any{"Enabled": true, "Display": "box"}, "ReadBefore": map[string]any{"Write": true, "Delete": false},
-		"ToolPolicy": map[string]any{"Display": "rules"}, "Hooks": map[string]any{"Active": nil, "Display": "hooks"},
-		"Tools": map[string]any{"Eager": []string{"Read"}, "Deferred": "index"},
+		"Agent":     "code",
+		"Provider":  "p",
+		"WorkDir":   "/w",
+		"LaunchDir": "/l",
+		"Vars":      map[string]string{},
+		"Mode":      map[string]any{"Name": "plan"},
+		"Model":     map[string]any{"Name": "m"},
+		"Sandbox": map[string]any{
+			"Enabled": true,
+			"Display": "box",
+		},
+		"ReadBefore": map[string]any{"Write": true, "Delete": false},
+		"ToolPolicy": map[string]any{"Display": "rules"},
+		"Hooks":      map[string]any{"Active": nil, "Display": "hooks"},
+		"Tools":      map[string]any{"Eager": []string{"Read"}, "Deferred": "index"},
 	}
 	for _, p := range c.Prompts {
 		tpl, err := config.Template(p.Name, p.Body)
@@ -236,7 +258,10 @@ func TestBuiltinTemplates(t *testing.T) {
 }
 
 func TestTemplateFunctions(t *testing.T) {
-	tpl, err := config.Template("t", `{{ join .L ", " | upper }}|{{ lower "A" }}|{{ trim " b " }}|{{ indent 2 "a\n\nb" }}|{{ .M.none }}|`)
+	tpl, err := config.Template(
+		"t",
+		`{{ join .L ", " | upper }}|{{ lower "A" }}|{{ trim " b " }}|{{ indent 2 "a\n\nb" }}|{{ .M.none }}|`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -316,7 +316,14 @@ func (l *loader) addProvider(p Provider) {
 			continue
 		}
 		if old.Source.Home == p.Source.Home {
-			l.errs.add(p.Source.File, p.Source.Line, p.Name, "provider is already defined in %s:%d", old.Source.File, old.Source.Line)
+			l.errs.add(
+				p.Source.File,
+				p.Source.Line,
+				p.Name,
+				"provider is already defined in %s:%d",
+				old.Source.File,
+				old.Source.Line,
+			)
 		}
 		list[i] = p
 		return

@@ -43,7 +43,15 @@ func LoadDefinitions[T any, P Definition[T]](c *Config, kind string) ([]T, error
 	for i, def := range n.defs {
 		for _, other := range n.defs[:i] {
 			if other.source.Home == def.source.Home && strings.EqualFold(other.Name, def.Name) {
-				l.errs.add(def.source.File, def.source.Line, def.Name, "%s is already defined in %s:%d", kind, other.source.File, other.source.Line)
+				l.errs.add(
+					def.source.File,
+					def.source.Line,
+					def.Name,
+					"%s is already defined in %s:%d",
+					kind,
+					other.source.File,
+					other.source.Line,
+				)
 				break
 			}
 		}

@@ -233,7 +233,12 @@ func wellKnown() []known {
 		{Provider{Name: "anthropic", Type: "anthropic"}, []string{"ANTHROPIC_API_KEY"}, "", "claude-sonnet-4-5"},
 		{Provider{Name: "openai", Type: "openai"}, []string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL", "gpt-5"},
 		{Provider{Name: "google", Type: "google"}, []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "", "gemini-2.5-pro"},
-		{Provider{Name: "openrouter", Type: "openai", URL: "https://openrouter.ai/api/v1"}, []string{"OPENROUTER_API_KEY"}, "", "anthropic/claude-sonnet-4.5"},
+		{
+			Provider{Name: "openrouter", Type: "openai", URL: "https://openrouter.ai/api/v1"},
+			[]string{"OPENROUTER_API_KEY"},
+			"",
+			"anthropic/claude-sonnet-4.5",
+		},
 		{Provider{Name: "ollama", Type: "ollama"}, nil, ollamaHost, "qwen3-coder"},
 		{Provider{Name: "llamacpp", Type: "openai", URL: "http://127.0.0.1:8080/v1"}, nil, "", ""},
 	}

@@ -18,7 +18,8 @@ func TestCommandsAndDefinitions(t *testing.T) {
 	})
 	project := tree(t, map[string]string{
 		"config/commands/x/fix.md": "---\ndescription: d\nhints: [a, \"\", b]\n---\nproject",
-		"config/tools/t.yml":       "Bash:\n  usage: \"\"\n  parallel: no\n  condition: auto and todo_empty\n  examples: [x, y]\nread: {}\n",
+		"config/tools/t.yml": "Bash:\n  usage: \"\"\n  parallel: no\n  condition: auto and todo_empty\n" +
+			"  examples: [x, y]\nread: {}\n",
 	})
 	c, err := config.Load(config.Homes{Global: global, Projects: []string{project}})
 	if err != nil {
@@ -32,7 +33,8 @@ func TestCommandsAndDefinitions(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	bash := c.Definitions["Bash"]
-	if bash.Description != nil || bash.Usage == nil || *bash.Usage != "" || *bash.Examples.Text != "x\ny" || *bash.Parallel ||
+	if bash.Description != nil || bash.Usage == nil || *bash.Usage != "" || *bash.Examples.Text != "x\ny" ||
+		*bash.Parallel ||
 		bash.Condition.String() != "auto and todo_empty" {
 		t.Errorf("Bash: %+v", bash)
 	}

@@ -104,7 +104,8 @@ func TestStrangeServer(t *testing.T) {
 			t.Errorf("%d: %+v", status, f)
 		}
 		for _, f := range list {
-			if line := f.String(); strings.ContainsFunc(line, unicode.IsControl) || strings.Contains(line, "s3cret") || strings.Contains(line, "password") {
+			if line := f.String(); strings.ContainsFunc(line, unicode.IsControl) || strings.Contains(line, "s3cret") ||
+				strings.Contains(line, "password") {
 				t.Errorf("%d: %q", status, line)
 			}
 		}

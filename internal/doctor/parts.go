@@ -118,8 +118,15 @@ func hookList(_ context.Context, p *patient) []Finding {
 		}
 		for _, program := range programs {
 			if !p.finds(program) {
-				list = append(list, fail("hook "+name, fmt.Sprintf("command %q is not found", program),
-					fmt.Sprintf("install it, correct %s:%d, or set disabled: true there", h.Source.File, h.Source.Line)))
+				list = append(list, fail(
+					"hook "+name,
+					fmt.Sprintf("command %q is not found", program),
+					fmt.Sprintf(
+						"install it, correct %s:%d, or set disabled: true there",
+						h.Source.File,
+						h.Source.Line,
+					),
+				))
 			}
 		}
 	}
@@ -164,7 +171,13 @@ func plugins(ctx context.Context, p *patient) []Finding {
 	}
 	infos, warnings, conflicts := p.app.ListPlugins(ctx)
 	if err := ctx.Err(); err != nil {
-		return []Finding{fail("plugins", fmt.Sprintf("not loaded within %s", p.Patience), "start with --without-plugins, and add them one by one")}
+		return []Finding{
+			fail(
+				"plugins",
+				fmt.Sprintf("not loaded within %s", p.Patience),
+				"start with --without-plugins, and add them one by one",
+			),
+		}
 	}
 	var list []Finding
 	loaded := 0
@@ -173,8 +186,16 @@ func plugins(ctx context.Context, p *patient) []Finding {
 		case plugin.Enabled:
 			loaded++
 		case plugin.Failed:
-			list = append(list, fail("plugin "+i.Name, i.Err.Error(),
-				fmt.Sprintf("mend it in %s, run \"aura plugins update %s\", or switch it off: aura plugins disable %s", i.Dir, i.Name, i.Name)))
+			list = append(list, fail(
+				"plugin "+i.Name,
+				i.Err.Error(),
+				fmt.Sprintf(
+					"mend it in %s, run \"aura plugins update %s\", or switch it off: aura plugins disable %s",
+					i.Dir,
+					i.Name,
+					i.Name,
+				),
+			))
 		}
 	}
 	if conflicts != nil {
@@ -208,7 +229,9 @@ func extensions(ctx context.Context, p *patient) []Finding {
 		if len(active) == 0 {
 			return []Finding{warn("python", err.Error(), "only needed for Python extensions, of which there are none")}
 		}
-		return []Finding{fail("python", err.Error(), fmt.Sprintf("%s cannot run without it", count(len(active), "extension")))}
+		return []Finding{
+			fail("python", err.Error(), fmt.Sprintf("%s cannot run without it", count(len(active), "extension"))),
+		}
 	}
 	if py.Err != nil {
 		return trouble(py.Err)
@@ -216,7 +239,12 @@ func extensions(ctx context.Context, p *patient) []Finding {
 	if _, err := py.Interpreter.Resolve(py.Cache); err != nil {
 		return trouble(err)
 	}
-	list := []Finding{ok("python", fmt.Sprintf("%s, %s (from %s)", py.Interpreter.Version(), py.Interpreter.Path, py.Interpreter.Origin))}
+	list := []Finding{
+		ok(
+			"python",
+			fmt.Sprintf("%s, %s (from %s)", py.Interpreter.Version(), py.Interpreter.Path, py.Interpreter.Origin),
+		),
+	}
 	if len(active) == 0 {
 		return list
 	}
@@ -225,12 +253,26 @@ func extensions(ctx context.Context, p *patient) []Finding {
 	for _, l := range loaded {
 		if l.Error != "" {
 			broken++
-			list = append(list, fail("extension "+l.Name, l.Error, fmt.Sprintf("mend %s and look again: aura extensions inspect %s", l.Path, l.Name)))
+			list = append(
+				list,
+				fail(
+					"extension "+l.Name,
+					l.Error,
+					fmt.Sprintf("mend %s and look again: aura extensions inspect %s", l.Path, l.Name),
+				),
+			)
 		}
 	}
 	switch {
 	case ctx.Err() != nil:
-		list = append(list, fail("extensions", fmt.Sprintf("not loaded within %s", p.Patience), "start with --without-extensions, and add them one by one"))
+		list = append(
+			list,
+			fail(
+				"extensions",
+				fmt.Sprintf("not loaded within %s", p.Patience),
+				"start with --without-extensions, and add them one by one",
+			),
+		)
 	case err != nil && broken == 0:
 		list = append(list, fail("extensions", err.Error(), ""))
 	case broken == 0:
@@ -271,7 +313,10 @@ func servers(ctx context.Context, p *patient) []Finding {
 		case mcp.Connected:
 			list = append(list, ok(name, fmt.Sprintf("connected, %s", count(len(s.Tools), "tool"))))
 		case mcp.Connecting:
-			list = append(list, warn(name, fmt.Sprintf("no answer within %s", p.Patience), "a session waits longer; see "+where))
+			list = append(
+				list,
+				warn(name, fmt.Sprintf("no answer within %s", p.Patience), "a session waits longer; see "+where),
+			)
 		case mcp.Failed, mcp.Died:
 			list = append(list, fail(name, s.Error, "correct "+where+", or set disabled: true there"))
 		}

@@ -41,7 +41,11 @@ func kernel(name string, on, network bool) Finding {
 	err, netErr := sandbox.Supported(), sandbox.NetworkSupported()
 	switch {
 	case err != nil && on:
-		return warn(name, "on, but not enforced: "+err.Error(), "paths that tools declare are still checked; programs that they start are not confined")
+		return warn(
+			name,
+			"on, but not enforced: "+err.Error(),
+			"paths that tools declare are still checked; programs that they start are not confined",
+		)
 	case err != nil:
 		return ok(name, fmt.Sprintf("%s; %v", state, err))
 	case netErr != nil && on && network:
@@ -83,11 +87,15 @@ func sessions(_ context.Context, p *patient) []Finding {
 	const name = "sessions"
 	home := p.homes.Last()
 	if home == "" {
-		return []Finding{warn(name, "nothing is saved: there is neither a project home nor a global one", "aura init makes one")}
+		return []Finding{
+			warn(name, "nothing is saved: there is neither a project home nor a global one", "aura init makes one"),
+		}
 	}
 	dir := filepath.Join(home, "sessions")
 	if err := writable(dir); err != nil {
-		return []Finding{fail(name, err.Error(), "sessions cannot be saved there; make it a directory that you can write to")}
+		return []Finding{
+			fail(name, err.Error(), "sessions cannot be saved there; make it a directory that you can write to"),
+		}
 	}
 	list, err := session.Open(dir).List()
 	if err != nil {
@@ -147,7 +155,13 @@ func terminal(_ context.Context, p *patient) []Finding {
 	}
 	kind := os.Getenv("TERM")
 	if kind == "" || kind == "dumb" {
-		return []Finding{warn(name, fmt.Sprintf("TERM is %q: no colours, no line editing", kind), "use another terminal, or set TERM to what it is")}
+		return []Finding{
+			warn(
+				name,
+				fmt.Sprintf("TERM is %q: no colours, no line editing", kind),
+				"use another terminal, or set TERM to what it is",
+			),
+		}
 	}
 	text := kind + ", no colours"
 	if plain.Colour(p.Terminal, os.Getenv) {

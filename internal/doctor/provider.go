@@ -20,7 +20,8 @@ import (
 const reachTime = 3 * time.Second
 
 // ways are the ways to get a model.
-const ways = "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or start Ollama; or describe a provider in .aura/config/providers; aura demo needs none"
+const ways = "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or start Ollama; or " +
+	"describe a provider in .aura/config/providers; aura demo needs none"
 
 // providers asks the server of the agent for its models, and looks at the settings of
 // the others.
@@ -29,7 +30,10 @@ func providers(ctx context.Context, p *patient) []Finding {
 	if errors.Is(err, app.ErrNoProvider) {
 		first, hint := "no model provider", ways
 		if names := described(p.app.Config()); len(names) > 0 {
-			first, hint = fmt.Sprintf("no agent names one of %s", strings.Join(names, ", ")), "give --provider, or set model.provider of the agent"
+			first, hint = fmt.Sprintf(
+				"no agent names one of %s",
+				strings.Join(names, ", "),
+			), "give --provider, or set model.provider of the agent"
 		}
 		return append([]Finding{warn("provider", first, hint)}, others(p, "")...)
 	}
@@ -61,7 +65,10 @@ func reach(ctx context.Context, t app.Target) []Finding {
 	list := []Finding{ok(name, fmt.Sprintf("answers, %s", count(len(models), "model")))}
 	switch {
 	case t.Model == "" && len(models) == 0:
-		list = append(list, fail("model", "none is set, and the server has none", "give --model, or set model.name of the agent"))
+		list = append(
+			list,
+			fail("model", "none is set, and the server has none", "give --model, or set model.name of the agent"),
+		)
 	case t.Model == "":
 		list = append(list, ok("model", models[0].Name+" (the first of the server)"))
 	case known(models, t.Model):
@@ -75,7 +82,10 @@ func reach(ctx context.Context, t app.Target) []Finding {
 		if near := spelling.Closest(t.Model, names); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		list = append(list, warn("model", fmt.Sprintf("%q is not among the models of %s", t.Model, t.Provider.Name), hint))
+		list = append(
+			list,
+			warn("model", fmt.Sprintf("%q is not among the models of %s", t.Model, t.Provider.Name), hint),
+		)
 	}
 	return list
 }
@@ -121,7 +131,14 @@ func others(p *patient, active string) []Finding {
 				list = append(list, f)
 			}
 		case full.URL != "" && (urlErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
-			list = append(list, warn(name, fmt.Sprintf("url %q is no http address", redacted(full.URL)), fmt.Sprintf("correct %s:%d", x.Source.File, x.Source.Line)))
+			list = append(
+				list,
+				warn(
+					name,
+					fmt.Sprintf("url %q is no http address", redacted(full.URL)),
+					fmt.Sprintf("correct %s:%d", x.Source.File, x.Source.Line),
+				),
+			)
 		case tokenless(full):
 			list = append(list, warn(name, "no token", tokenHint(x)))
 		default:
@@ -133,8 +150,9 @@ func others(p *patient, active string) []Finding {
 
 // tokenless reports whether a provider lacks the token that its server wants.
 func tokenless(p config.Provider) bool {
-	return p.Token == "" && len(p.Headers) == 0 && (p.URL == "" && p.Type != "ollama" && p.Type != "script" && p.Type != "" ||
-		strings.HasPrefix(p.URL, "https://openrouter.ai/"))
+	return p.Token == "" && len(p.Headers) == 0 &&
+		(p.URL == "" && p.Type != "ollama" && p.Type != "script" && p.Type != "" ||
+			strings.HasPrefix(p.URL, "https://openrouter.ai/"))
 }
 
 func tokenHint(p config.Provider) string {

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Approvals are the patterns a person has allowed while working: for the session,
+// Approvals are the patterns a user has allowed while working: for the session,
 // or for good in a file. It may be used by several goroutines.
 type Approvals struct {
 	mu      sync.Mutex

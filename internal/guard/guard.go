@@ -19,7 +19,7 @@ type Options struct {
 	Tool      func(name string) (tool.Tool, bool)      // Every tool there is.
 	For       func(agent, mode string) (Config, error) // What holds for an agent in a mode.
 	Reads     *Reads                                   // What the model has seen.
-	Approvals *Approvals                               // What the person has allowed.
+	Approvals *Approvals                               // What the user has allowed.
 }
 
 // Config is what the guards hold an agent to. A guard that cannot get it refuses.

@@ -32,7 +32,13 @@ type world struct {
 }
 
 func newWorld(t *testing.T, c guard.Config) *world {
-	w := &world{t: t, dir: t.TempDir(), config: c, tools: tools.New(tools.Options{}), pipeline: lifecycle.New(lifecycle.Options{})}
+	w := &world{
+		t:        t,
+		dir:      t.TempDir(),
+		config:   c,
+		tools:    tools.New(tools.Options{}),
+		pipeline: lifecycle.New(lifecycle.Options{}),
+	}
 	w.pipeline.Bind(lifecycle.Guard, guard.Bindings(guard.Options{
 		Tool: w.tool, Reads: &w.reads, Approvals: &w.approvals,
 		For: func(string, string) (guard.Config, error) { return w.config, w.err },
@@ -53,9 +59,13 @@ type args = map[string]any
 // judge is what the guards say to a call: "", "block: reason" or "ask: reason".
 func (w *world) judge(name string, a args, auto bool) string {
 	w.t.Helper()
-	out := w.pipeline.Dispatch(w.t.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{
-		Context: sdk.Context{Agent: "main", Workdir: w.dir, Auto: auto}, ToolName: name, Arguments: a,
-	}}, nil)
+	out := w.pipeline.Dispatch(
+		w.t.Context(),
+		lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{
+			Context: sdk.Context{Agent: "main", Workdir: w.dir, Auto: auto}, ToolName: name, Arguments: a,
+		}},
+		nil,
+	)
 	switch {
 	case out.Blocked != nil:
 		return "block: " + out.Blocked.Reason
@@ -73,7 +83,12 @@ func (w *world) call(name string, a args) string {
 	}
 	t, _ := w.tool(name)
 	r, err := t.Execute(w.t.Context(), tool.Call{Args: a, Workdir: w.dir})
-	data := &sdk.AfterToolContext{Context: sdk.Context{Workdir: w.dir}, ToolName: name, Arguments: a, ToolResult: r.Text}
+	data := &sdk.AfterToolContext{
+		Context:    sdk.Context{Workdir: w.dir},
+		ToolName:   name,
+		Arguments:  a,
+		ToolResult: r.Text,
+	}
 	if err != nil {
 		data.ToolError = err.Error()
 	}
@@ -125,14 +140,37 @@ func TestReadBeforeWrite(t *testing.T) {
 
 	w.file("old.txt", "one\n")
 	w.refused(unread, "Write", args{"path": "old.txt", "content": "x"})
-	w.refused("Read it before changing it", "Edit", args{"file_path": "old.txt", "old_string": "one", "new_string": "two"})
+	w.refused(
+		"Read it before changing it",
+		"Edit",
+		args{"file_path": "old.txt", "old_string": "one", "new_string": "two"},
+	)
 	w.refused(unread, "Patch", patch("*** Update File: old.txt\n@@\n-one\n+two\n"))
 	w.refused(unread, "Patch", patch("*** Update File: old.txt\n*** Move to: moved.txt\n@@\n-one\n+two\n"))
 	// Deleting a file and making it anew is changing it, under any name.
 	w.refused(unread, "Patch", patch("*** Delete File: old.txt\n*** Add File: old.txt\n+two\n"))
-	w.refused(unread, "Patch", patch("*** Delete File: ./x/../old.txt\n*** Add File: "+filepath.Join(w.dir, "old.txt")+"\n+two\n"))
-	w.refused(unread, "Patch", patch("*** Delete File: "+filepath.Join(w.dir, "old.txt")+"\n*** Add File: ../"+filepath.Base(w.dir)+"/old.txt\n+two\n"))
-	w.refused(unread, "Patch", patch("*** Delete File: old.txt\n*** Update File: new.txt\n*** Move to: old.txt\n@@\n-b\n+c\n"))
+	w.refused(
+		unread,
+		"Patch",
+		patch("*** Delete File: ./x/../old.txt\n*** Add File: "+filepath.Join(w.dir, "old.txt")+"\n+two\n"),
+	)
+	w.refused(
+		unread,
+		"Patch",
+		patch(
+			"*** Delete File: "+filepath.Join(
+				w.dir,
+				"old.txt",
+			)+"\n*** Add File: ../"+filepath.Base(
+				w.dir,
+			)+"/old.txt\n+two\n",
+		),
+	)
+	w.refused(
+		unread,
+		"Patch",
+		patch("*** Delete File: old.txt\n*** Update File: new.txt\n*** Move to: old.txt\n@@\n-b\n+c\n"),
+	)
 	w.file("gone/old.txt", "x\n")
 	w.ok("Patch", patch("*** Delete File: gone/old.txt\n*** Add File: made/old.txt\n+x\n"))
 	w.ok("Read", args{"path": "old.txt"})
@@ -313,7 +351,19 @@ func TestPolicyInside(t *testing.T) {
 		{"sh -c 'rm ('", "block", "ask", "ask"},
 		{strings.Repeat("nice ", 50) + "rm x", "block", "block", "block"},
 	} {
-		wrappers := []string{"Bash:sudo *", "Bash:env *", "Bash:nice *", "Bash:timeout *", "Bash:sh*", "Bash:bash *", "Bash:eval *", "Bash:xargs *", "Bash:find *", "Bash:curl *", "Bash:$*"}
+		wrappers := []string{
+			"Bash:sudo *",
+			"Bash:env *",
+			"Bash:nice *",
+			"Bash:timeout *",
+			"Bash:sh*",
+			"Bash:bash *",
+			"Bash:eval *",
+			"Bash:xargs *",
+			"Bash:find *",
+			"Bash:curl *",
+			"Bash:$*",
+		}
 		for _, r := range []struct {
 			rules guard.Rules
 			want  string
@@ -327,7 +377,7 @@ func TestPolicyInside(t *testing.T) {
 				t.Errorf("%.100q under %+v: %s, want %s", c.command, r.rules, got, r.want)
 			}
 		}
-		// What a person is asked about can be allowed for good.
+		// What a user is asked about can be allowed for good.
 		w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Bash"}}})
 		w.approvals.Allow(guard.Suggest("Bash", args{"command": c.command}))
 		if got := verdict(w.judge("Bash", args{"command": c.command}, false)); got != "pass" && c.both != "block" {
@@ -358,7 +408,7 @@ func TestPolicySpelledOut(t *testing.T) {
 	}
 }
 
-// A person who approves a script as a whole is not asked about it again, nor about it
+// A user who approves a script as a whole is not asked about it again, nor about it
 // alone; a rule that says "anything" holds also for calls that are about nothing.
 func TestPolicyWhole(t *testing.T) {
 	w := newWorld(t, guard.Config{Rules: guard.Rules{Confirm: []string{"Bash"}}})
@@ -483,7 +533,10 @@ func TestPolicyLinkedWorkdir(t *testing.T) {
 // A tool that wants approval for itself gets it like by a rule.
 func TestToolWantsApproval(t *testing.T) {
 	w := newWorld(t, guard.Config{})
-	w.tools = append(w.tools, tool.Tool{Name: "Deploy", Confirm: true, Source: tool.Source{Kind: "extension", Name: "ops"}})
+	w.tools = append(
+		w.tools,
+		tool.Tool{Name: "Deploy", Confirm: true, Source: tool.Source{Kind: "extension", Name: "ops"}},
+	)
 	if got := w.judge("Deploy", args{}, false); got != `ask: extension "ops" wants approval for Deploy` {
 		t.Errorf("%q", got)
 	}
@@ -500,7 +553,12 @@ func TestToolWantsApproval(t *testing.T) {
 func TestGuardsFailClosed(t *testing.T) {
 	w := newWorld(t, guard.Config{})
 	w.err = errors.New("no such agent")
-	if got := w.judge("Ls", args{}, false); !strings.HasPrefix(got, "block: ") || !strings.Contains(got, "no such agent") {
+	if got := w.judge(
+		"Ls",
+		args{},
+		false,
+	); !strings.HasPrefix(got, "block: ") ||
+		!strings.Contains(got, "no such agent") {
 		t.Errorf("%q", got)
 	}
 	w.err = nil
@@ -537,7 +595,10 @@ func TestApprovals(t *testing.T) {
 	}
 	// A file without content is no obstacle, a broken one is left alone.
 	empty, broken := filepath.Join(t.TempDir(), "empty.yaml"), filepath.Join(t.TempDir(), "broken.yaml")
-	if err := errors.Join(os.WriteFile(empty, nil, 0o644), os.WriteFile(broken, []byte("tool_auto: {"), 0o644)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(empty, nil, 0o644),
+		os.WriteFile(broken, []byte("tool_auto: {"), 0o644),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Save(empty, "Read"); err != nil {
@@ -660,14 +721,20 @@ func TestRulesMistakes(t *testing.T) {
 		switch {
 		case want == "" && len(got) > 0:
 			t.Errorf("%q: %v", pattern, got)
-		case want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], fmt.Sprintf("tools.policy.confirm: %q matches nothing: %s", pattern, want))):
+		case want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], fmt.Sprintf("tools.policy.confirm: %q "+
+			"matches nothing: %s", pattern, want))):
 			t.Errorf("%q: %v, want %s", pattern, got, want)
 		}
 	}
 }
 
 func TestRulesText(t *testing.T) {
-	r := guard.Rules{Auto: []string{"a"}, Deny: []string{"x"}}.Add(guard.Rules{Confirm: []string{"b", "c"}, Deny: []string{"y"}})
+	r := guard.Rules{
+		Auto: []string{"a"},
+		Deny: []string{"x"},
+	}.Add(
+		guard.Rules{Confirm: []string{"b", "c"}, Deny: []string{"y"}},
+	)
 	if got, want := r.String(), "denied: x, y\nneed approval: b, c\napproved: a"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -173,7 +173,11 @@ func (s *subject) first(patterns []string) string {
 		if !tool.Match(name, s.tool) {
 			continue
 		}
-		if !specific || s.script != "" && describes(what, s.script) || slices.ContainsFunc(s.aspects, func(a aspect) bool { return matches(what, a.given) || matches(what, a.real) }) {
+		if !specific || s.script != "" && describes(what, s.script) ||
+			slices.ContainsFunc(
+				s.aspects,
+				func(a aspect) bool { return matches(what, a.given) || matches(what, a.real) },
+			) {
 			return p
 		}
 	}

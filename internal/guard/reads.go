@@ -101,7 +101,7 @@ func real(path string) string {
 	}
 }
 
-// ReadSwitches are what a person changed about read-before-write while a session
+// ReadSwitches are what a user changed about read-before-write while a session
 // runs. A nil switch leaves it to the configuration. It belongs to one goroutine.
 type ReadSwitches struct{ Write, Delete *bool }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Suggest proposes the pattern under which a call could be approved for good. It says
-// no more than the person who sees the call would expect: this command, or this one
+// no more than the user who sees the call would expect: this command, or this one
 // with other arguments where its first words say what it does; files of the same
 // directory, if it is an ordinary one of the project.
 func Suggest(name string, args map[string]any) string {
@@ -37,7 +37,9 @@ func literally(text string) string {
 func suggestPath(path string) string {
 	dir := filepath.Dir(path)
 	hidden := func(name string) bool { return strings.HasPrefix(name, ".") }
-	if !filepath.IsLocal(path) || strings.ContainsAny(dir, "*\n") || slices.ContainsFunc(strings.Split(path, string(filepath.Separator)), hidden) || dir == "." {
+	if !filepath.IsLocal(path) || strings.ContainsAny(dir, "*\n") ||
+		slices.ContainsFunc(strings.Split(path, string(filepath.Separator)), hidden) ||
+		dir == "." {
 		return literally(path)
 	}
 	return filepath.Join(dir, "*")
@@ -90,8 +92,38 @@ func subcommand(command string) string {
 // its arguments that do.
 func subcommands(program string) int {
 	switch program {
-	case "git", "hg", "jj", "svn", "go", "cargo", "rustup", "npm", "pnpm", "yarn", "bun", "deno", "pip", "pip3", "uv", "poetry", "bundle", "gem", "composer", "dotnet", "mvn", "gradle",
-		"make", "just", "task", "docker", "podman", "kubectl", "helm", "terraform", "brew", "systemctl":
+	case "git",
+		"hg",
+		"jj",
+		"svn",
+		"go",
+		"cargo",
+		"rustup",
+		"npm",
+		"pnpm",
+		"yarn",
+		"bun",
+		"deno",
+		"pip",
+		"pip3",
+		"uv",
+		"poetry",
+		"bundle",
+		"gem",
+		"composer",
+		"dotnet",
+		"mvn",
+		"gradle",
+		"make",
+		"just",
+		"task",
+		"docker",
+		"podman",
+		"kubectl",
+		"helm",
+		"terraform",
+		"brew",
+		"systemctl":
 		return 1
 	case "gh", "glab", "gcloud", "aws", "az":
 		return 2
@@ -102,7 +134,20 @@ func subcommands(program string) int {
 // foreign reports whether it is the arguments of a subcommand that say what runs.
 func foreign(subcommand string) bool {
 	switch subcommand {
-	case "run", "exec", "x", "dlx", "eval", "api", "alias", "config", "submodule", "bisect", "tool", "compose", "create", "debug":
+	case "run",
+		"exec",
+		"x",
+		"dlx",
+		"eval",
+		"api",
+		"alias",
+		"config",
+		"submodule",
+		"bisect",
+		"tool",
+		"compose",
+		"create",
+		"debug":
 		return true
 	}
 	return false

@@ -12,14 +12,14 @@ import (
 
 // answer is what a hook wants.
 type answer struct {
-	sdk.Result // Message is the text for the model, Notice the one for the person.
+	sdk.Result // Message is the text for the model, Notice the one for the user.
 
 	deny   bool
-	ask    bool           // A person shall decide.
+	ask    bool           // A user shall decide.
 	stop   bool           // The turn shall end.
 	reason string         // Why it denies, asks or stops.
 	input  map[string]any // Arguments to replace.
-	text   *string        // What the person said, rewritten.
+	text   *string        // What the user said, rewritten.
 	plain  bool           // Standard output was no JSON object.
 	failed bool           // Message is the complaint of a hook that ended with some other exit code.
 	mute   bool           // The reason is not the hook's own.
@@ -83,7 +83,10 @@ func parse(stdout []byte) (answer, error) {
 		return answer{}, err
 	}
 	a.stop = !goOn
-	a.Message = strings.TrimPrefix(f.text("message")+"\n"+cmp.Or(special.text("additionalContext"), f.text("additionalContext")), "\n")
+	a.Message = strings.TrimPrefix(
+		f.text("message")+"\n"+cmp.Or(special.text("additionalContext"), f.text("additionalContext")),
+		"\n",
+	)
 	a.Message = strings.TrimSuffix(a.Message, "\n")
 	a.Notice = cmp.Or(f.text("system_message"), f.text("systemMessage"), f.text("notice"))
 	a.reason = cmp.Or(special.text("permissionDecisionReason"), f.text("reason"), f.text("permissionDecisionReason"))

@@ -181,7 +181,11 @@ func (h *bound) foreignMatch(ev *lifecycle.Event) bool {
 func (h *bound) foreignPayload(ev *lifecycle.Event, cwd string) ([]byte, error) {
 	c := ev.Context()
 	p := map[string]any{
-		"hook_event_name": h.hook.Foreign, "session_id": c.SessionID, "cwd": cwd, "permission_mode": "default", "transcript_path": "",
+		"hook_event_name": h.hook.Foreign,
+		"session_id":      c.SessionID,
+		"cwd":             cwd,
+		"permission_mode": "default",
+		"transcript_path": "",
 	}
 	switch d := ev.Data.(type) {
 	case *sdk.BeforeToolContext:

@@ -54,7 +54,11 @@ func TestClaude(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	var in map[string]any
-	if err := json.Unmarshal([]byte(b.read("in")), &in); err != nil || in["tool_name"] != "Bash" || in["hook_event_name"] != "PreToolUse" || in["tool_input"].(map[string]any)["command"] != "ls" {
+	if err := json.Unmarshal(
+		[]byte(b.read("in")),
+		&in,
+	); err != nil || in["tool_name"] != "Bash" || in["hook_event_name"] != "PreToolUse" ||
+		in["tool_input"].(map[string]any)["command"] != "ls" {
 		t.Errorf("%v, %v", in, err)
 	}
 	out := b.pre("Write", map[string]any{"path": "a.txt", "content": ""})
@@ -74,13 +78,23 @@ func TestClaude(t *testing.T) {
 	if out := b.post("Read", nil, "text"); len(out.Feedback) != 0 {
 		t.Errorf("plain output reaches the model: %v", out.Feedback)
 	}
-	if out := b.at(lifecycle.AfterResponse, &sdk.AfterResponseContext{Calls: []sdk.ToolCall{{Name: "Read"}}}); len(out.Said) != 0 {
+	if out := b.at(
+		lifecycle.AfterResponse,
+		&sdk.AfterResponseContext{Calls: []sdk.ToolCall{{Name: "Read"}}},
+	); len(
+		out.Said,
+	) != 0 {
 		t.Errorf("stopped in the middle: %v", out.Said)
 	}
-	if out := b.at(lifecycle.AfterResponse, &sdk.AfterResponseContext{}); len(out.Said) != 1 || !strings.HasSuffix(out.Said[0].Text, "run the tests") {
+	if out := b.at(
+		lifecycle.AfterResponse,
+		&sdk.AfterResponseContext{},
+	); len(out.Said) != 1 ||
+		!strings.HasSuffix(out.Said[0].Text, "run the tests") {
 		t.Errorf("%v", out.Said)
 	}
-	if b.at(lifecycle.BeforeCompaction, &sdk.BeforeCompactionContext{}).Skip || !b.at(lifecycle.BeforeCompaction, &sdk.BeforeCompactionContext{Forced: true}).Skip {
+	if b.at(lifecycle.BeforeCompaction, &sdk.BeforeCompactionContext{}).Skip ||
+		!b.at(lifecycle.BeforeCompaction, &sdk.BeforeCompactionContext{Forced: true}).Skip {
 		t.Error("PreCompact")
 	}
 }
@@ -106,7 +120,9 @@ func TestImportClaude(t *testing.T) {
 
 func FuzzClaude(f *testing.F) {
 	f.Add(claudeSettings)
-	f.Add(`{"hooks": {"PreToolUse": [{"matcher": null, "hooks": [null, {"type": "command", "command": "x", "timeout": -1}]}]}}`)
+	f.Add(
+		`{"hooks": {"PreToolUse": [{"matcher": null, "hooks": [null, {"type": "command", "command": "x", "timeout": -1}]}]}}`,
+	)
 	f.Fuzz(func(t *testing.T, src string) {
 		hks, _, err := parseClaude([]byte(src), "s", "user")
 		if err != nil {

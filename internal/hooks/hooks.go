@@ -11,7 +11,7 @@
 //   - other: non-blocking, stderr (or stdout) is returned as feedback to the LLM
 //
 // The package reads no files: package config does. It is no sandbox either: a hook
-// runs with the rights of the person who wrote it down.
+// runs with the rights of the user who wrote it down.
 package hooks
 
 import (
@@ -90,7 +90,7 @@ type Result struct {
 // checks needed at call sites.
 //
 // A Runner judges single calls, outside a session: what a hook wants to change or
-// to ask a person has nobody to go to, so a wish to ask blocks and changes are
+// to ask a user has nobody to go to, so a wish to ask blocks and changes are
 // dropped. Sessions bind a Set instead.
 type Runner struct {
 	Pre     []Entry
@@ -123,7 +123,14 @@ func compile(hks config.Hooks, names []string) []Entry {
 	var list []Entry
 	for _, name := range names {
 		hook := hks[name]
-		e := Entry{Name: name, Files: hook.Files, Command: hook.Command, Timeout: hook.Timeout, Silent: hook.Silent, hook: &hook}
+		e := Entry{
+			Name:    name,
+			Files:   hook.Files,
+			Command: hook.Command,
+			Timeout: hook.Timeout,
+			Silent:  hook.Silent,
+			hook:    &hook,
+		}
 		if e.Timeout <= 0 {
 			e.Timeout = DefaultTimeout
 		}
@@ -145,7 +152,13 @@ func (r Runner) RunPost(ctx context.Context, toolName string, toolInput any, too
 	return r.run(ctx, r.Post, postToolUse, toolName, toolInput, toolOutput, cwd)
 }
 
-func (r Runner) run(ctx context.Context, entries []Entry, event, toolName string, input any, output, cwd string) Result {
+func (r Runner) run(
+	ctx context.Context,
+	entries []Entry,
+	event, toolName string,
+	input any,
+	output, cwd string,
+) Result {
 	var payload []byte
 	var paths, said []string
 	for _, e := range entries {

@@ -46,7 +46,9 @@ func TestShape(t *testing.T) {
 		t.Error(hooks.DefaultTimeout)
 	}
 	r := hooks.Runner{
-		Pre:     []hooks.Entry{{Name: "n", Matcher: nil, Files: "*.go", Command: "true", Timeout: time.Second, Silent: true}},
+		Pre: []hooks.Entry{
+			{Name: "n", Matcher: nil, Files: "*.go", Command: "true", Timeout: time.Second, Silent: true},
+		},
 		Post:    nil,
 		OnStart: func(string) {},
 	}
@@ -64,7 +66,10 @@ func TestShape(t *testing.T) {
 		t.Errorf("%s, %v\nwant %s", text, err, want)
 	}
 	ev.Tool.Output, ev.FilePaths = "ok", nil
-	if text, _ := json.Marshal(ev); strings.Contains(string(text), "file_paths") || !strings.Contains(string(text), `"output":"ok"`) {
+	if text, _ := json.Marshal(
+		ev,
+	); strings.Contains(string(text), "file_paths") ||
+		!strings.Contains(string(text), `"output":"ok"`) {
 		t.Error(string(text))
 	}
 	var _ hooks.Result = r.RunPre(context.Background(), "Bash", nil, "/")
@@ -108,13 +113,23 @@ func TestZeroRunner(t *testing.T) {
 func TestNew(t *testing.T) {
 	off := true
 	r := runner(t, config.Hooks{
-		"c": one("pre", "true"), "a": {Event: "pre", Command: "true", Depends: []string{"c"}, Timeout: 3 * time.Second, Matcher: "Bash"},
-		"b": one("post", "true"), "off": {Event: "pre", Command: "true", Disabled: &off}, "s": one("session_end", "true"),
+		"c": one(
+			"pre",
+			"true",
+		),
+		"a": {Event: "pre", Command: "true", Depends: []string{"c"}, Timeout: 3 * time.Second, Matcher: "Bash"},
+		"b": one(
+			"post",
+			"true",
+		),
+		"off": {Event: "pre", Command: "true", Disabled: &off},
+		"s":   one("session_end", "true"),
 	})
 	if names(r.Pre) != "c a" || names(r.Post) != "b" {
 		t.Errorf("%s; %s", names(r.Pre), names(r.Post))
 	}
-	if a := r.Pre[1]; a.Timeout != 3*time.Second || r.Pre[0].Timeout != hooks.DefaultTimeout || a.Matches("Write") || !a.Matches("Bash") {
+	if a := r.Pre[1]; a.Timeout != 3*time.Second || r.Pre[0].Timeout != hooks.DefaultTimeout || a.Matches("Write") ||
+		!a.Matches("Bash") {
 		t.Errorf("%+v", r.Pre)
 	}
 	for _, deps := range []config.Hooks{
@@ -220,7 +235,10 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%s: pre %+v, want %+v", tt.name, got, tt.pre)
 		}
 		h.Event = "post"
-		if got := runner(t, config.Hooks{"h": h}).RunPost(t.Context(), "Bash", nil, "out", t.TempDir()); got != tt.post {
+		if got := runner(
+			t,
+			config.Hooks{"h": h},
+		).RunPost(t.Context(), "Bash", nil, "out", t.TempDir()); got != tt.post {
 			t.Errorf("%s: post %+v, want %+v", tt.name, got, tt.post)
 		}
 	}
@@ -232,14 +250,28 @@ func blocked(why string) hooks.Result { return hooks.Result{Blocked: true, Messa
 // HK-50 HK-51: a block ends the row; what all said is delivered in order.
 func TestSeveral(t *testing.T) {
 	dir := t.TempDir()
-	r := runner(t, config.Hooks{"b": one("pre", "echo two"), "a": one("pre", "echo one"), "c": {Event: "pre", Command: "exit 2", Matcher: "Bash"}, "d": one("pre", "touch ran")})
+	r := runner(
+		t,
+		config.Hooks{
+			"b": one("pre", "echo two"),
+			"a": one("pre", "echo one"),
+			"c": {Event: "pre", Command: "exit 2", Matcher: "Bash"},
+			"d": one("pre", "touch ran"),
+		},
+	)
 	if got := r.RunPre(t.Context(), "Bash", nil, dir); !got.Blocked || got.Message != "hook blocked: exit 2" {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("a hook ran after the call was blocked")
 	}
-	if got := r.RunPre(t.Context(), "Read", nil, dir); got.Blocked || got.Message != "[Hook: a]:\none\n[Hook: b]:\ntwo" {
+	if got := r.RunPre(
+		t.Context(),
+		"Read",
+		nil,
+		dir,
+	); got.Blocked ||
+		got.Message != "[Hook: a]:\none\n[Hook: b]:\ntwo" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -249,8 +281,12 @@ func TestInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("FILE", "of the process")
 	r := runner(t, config.Hooks{
-		"in":  one("pre", `cat >pre.json; pwd >pwd; echo "${FILE-unset}" >env`),
-		"out": {Event: "post", Files: "*.go", Command: `cat >post.json; for f in $FILE; do echo "$f"; done >files; echo "$AURA_FILES" >lines; echo "$AURA_HOOK $AURA_TOOL_NAME" >names`},
+		"in": one("pre", `cat >pre.json; pwd >pwd; echo "${FILE-unset}" >env`),
+		"out": {
+			Event:   "post",
+			Files:   "*.go",
+			Command: `cat >post.json; for f in $FILE; do echo "$f"; done >files; echo "$AURA_FILES" >lines; echo "$AURA_HOOK $AURA_TOOL_NAME" >names`,
+		},
 	})
 	r.RunPre(t.Context(), "Bash", map[string]any{"command": "a && b > c"}, dir)
 	read := func(name string) string {
@@ -261,7 +297,9 @@ func TestInput(t *testing.T) {
 		}
 		return strings.TrimRight(string(text), "\n")
 	}
-	if got, want := read("pre.json"), `{"hook_event":"PreToolUse","tool":{"name":"Bash","input":{"command":"a && b > c"}},"cwd":"`+dir+`"}`; got != want {
+	if got, want := read(
+		"pre.json",
+	), `{"hook_event":"PreToolUse","tool":{"name":"Bash","input":{"command":"a && b > c"}},"cwd":"`+dir+`"}`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if read("env") != "unset" {
@@ -270,14 +308,20 @@ func TestInput(t *testing.T) {
 	if real, _ := filepath.EvalSymlinks(dir); read("pwd") != dir && read("pwd") != real {
 		t.Errorf("pwd %s", read("pwd"))
 	}
-	patch := "*** Begin Patch\n*** Update File: a.go\n*** Move to: c.go\n*** Delete File: b.md\n*** Add File: /abs/d.go\n*** End Patch"
+	patch := "*** Begin Patch\n*** Update File: a.go\n*** Move to: c.go\n*** Delete File: b.md\n" +
+		"*** Add File: /abs/d.go\n*** End Patch"
 	r.RunPost(t.Context(), "Patch", map[string]any{"patch": patch}, "done", dir)
 	want := []string{filepath.Join(dir, "a.go"), filepath.Join(dir, "c.go"), "/abs/d.go"}
-	if read("files") != strings.Join(want, "\n") || read("lines") != strings.Join(want, "\n") || read("names") != "out Patch" {
+	if read("files") != strings.Join(want, "\n") || read("lines") != strings.Join(want, "\n") ||
+		read("names") != "out Patch" {
 		t.Errorf("files %q, lines %q, names %q", read("files"), read("lines"), read("names"))
 	}
 	var ev hooks.Event
-	if err := json.Unmarshal([]byte(read("post.json")), &ev); err != nil || ev.Tool.Output != "done" || ev.HookEvent != "PostToolUse" || len(ev.FilePaths) != 4 || ev.FilePaths[2] != filepath.Join(dir, "b.md") {
+	if err := json.Unmarshal(
+		[]byte(read("post.json")),
+		&ev,
+	); err != nil || ev.Tool.Output != "done" || ev.HookEvent != "PostToolUse" || len(ev.FilePaths) != 4 ||
+		ev.FilePaths[2] != filepath.Join(dir, "b.md") {
 		t.Errorf("%+v, %v", ev, err)
 	}
 	for args, want := range map[string]string{
@@ -296,7 +340,10 @@ func TestInput(t *testing.T) {
 		}
 	}
 	big := map[string]any{"content": strings.Repeat("x", 5<<20)}
-	if got := runner(t, config.Hooks{"h": one("post", "true")}).RunPost(t.Context(), "Write", big, "", dir); got != (hooks.Result{}) {
+	if got := runner(
+		t,
+		config.Hooks{"h": one("post", "true")},
+	).RunPost(t.Context(), "Write", big, "", dir); got != (hooks.Result{}) {
 		t.Errorf("a hook that does not read: %+v", got)
 	}
 }
@@ -305,7 +352,12 @@ func TestInput(t *testing.T) {
 func TestNoShell(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	script := `a=(one two); for x in "${a[@]}"; do [[ $x == t* ]] && echo "$x"; done; true`
-	if got := runner(t, config.Hooks{"h": one("pre", script)}).RunPre(t.Context(), "Bash", nil, t.TempDir()); got != said("two") {
+	if got := runner(
+		t,
+		config.Hooks{"h": one("pre", script)},
+	).RunPre(t.Context(), "Bash", nil, t.TempDir()); got != said(
+		"two",
+	) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -334,7 +386,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// HK-93: when the person cancels, nothing is said, also if the hook said something before.
+// HK-93: when the user cancels, nothing is said, also if the hook said something before.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -28,7 +28,9 @@ func script(t *testing.T, b lifecycletest.Behaviour) string {
 	case b.Block != "":
 		return "echo " + quote(b.Block) + " >&2; exit 2"
 	case b.Append != "":
-		return `read -r event; out=${event#*'"output":"'}; out=${out%%'"'*}; echo '{"updated_output": "'"$out"` + quote(b.Append) + `'"}'`
+		return `read -r event; out=${event#*'"output":"'}; out=${out%%'"'*}; echo '{"updated_output": "'"$out"` + quote(
+			b.Append,
+		) + `'"}'`
 	}
 	reply := map[string]any{}
 	if b.Arguments != nil {
@@ -61,7 +63,11 @@ func TestLifecycle(t *testing.T) {
 			for _, b := range behaviours {
 				row, _ := lifecycle.Describe(b.Moment)
 				hks[b.Name] = config.Hook{
-					Name: b.Name, Event: row.Hook, Command: script(t, b), Timeout: b.Timeout, OnFailure: string(b.OnFailure),
+					Name:      b.Name,
+					Event:     row.Hook,
+					Command:   script(t, b),
+					Timeout:   b.Timeout,
+					OnFailure: string(b.OnFailure),
 				}
 			}
 			s, err := NewSet(Options{Hooks: hks, Workdir: t.TempDir()})
@@ -99,9 +105,13 @@ func BenchmarkNoMatch(b *testing.B) {
 			p := lifecycle.New(lifecycle.Options{})
 			p.Bind(lifecycle.Hook, s.Bindings())
 			for b.Loop() {
-				p.Dispatch(b.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{
-					ToolName: "Write", Arguments: map[string]any{"path": "a/b.go"},
-				}}, nil)
+				p.Dispatch(
+					b.Context(),
+					lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{
+						ToolName: "Write", Arguments: map[string]any{"path": "a/b.go"},
+					}},
+					nil,
+				)
 			}
 		})
 	}
@@ -114,7 +124,9 @@ func BenchmarkBuiltins(b *testing.B) {
 func BenchmarkExternal(b *testing.B) { benchmarkHook(b, "/bin/true") }
 
 func benchmarkHook(b *testing.B, command string) {
-	s, err := NewSet(Options{Hooks: config.Hooks{"a": {Name: "a", Event: "pre", Command: command}}, Workdir: b.TempDir()})
+	s, err := NewSet(
+		Options{Hooks: config.Hooks{"a": {Name: "a", Event: "pre", Command: command}}, Workdir: b.TempDir()},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func Display(active []Info) string {
 	return strings.Join(lines, "\n")
 }
 
-// Listing is what a person reads about the hooks of an agent in a mode: by event
+// Listing is what a user reads about the hooks of an agent in a mode: by event
 // in running order, those that never run last.
 func (s *Set) Listing(agent, mode string) string {
 	var b strings.Builder

@@ -48,7 +48,7 @@ func (h *bound) reply(ev *lifecycle.Event, a answer) lifecycle.Reply {
 		}
 	}
 	switch {
-	case a.failed: // Outside tool calls this is for the person, not for the model.
+	case a.failed: // Outside tool calls this is for the user, not for the model.
 		r.Notice = cmp.Or(r.Notice, a.Message)
 	case a.Message != "":
 		r.Message, r.Prefix = a.Message, h.prefix()

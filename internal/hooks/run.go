@@ -93,7 +93,8 @@ func (e Entry) passes(name string) bool {
 		name = strings.ToUpper(name)
 		basic = append(basic, "PATHEXT", "SYSTEMROOT", "USERPROFILE", "TEMP", "TMP")
 	}
-	return slices.Contains(basic, name) || slices.ContainsFunc(e.hook.Env, func(p string) bool { return tool.Match(p, name) })
+	return slices.Contains(basic, name) ||
+		slices.ContainsFunc(e.hook.Env, func(p string) bool { return tool.Match(p, name) })
 }
 
 // gate reports whether a failure of the hook blocks.
@@ -160,7 +161,10 @@ func (e Entry) read(res sh.Result) (answer, error) {
 		return answer{}, fmt.Errorf("standard output: %w", err)
 	case a.plain && brace && (e.gate() || res.DroppedStdout > 0):
 		// Perhaps it was meant to be a no.
-		return answer{}, fmt.Errorf("standard output begins like JSON and is not (%d bytes)", int64(len(res.Stdout))+res.DroppedStdout)
+		return answer{}, fmt.Errorf(
+			"standard output begins like JSON and is not (%d bytes)",
+			int64(len(res.Stdout))+res.DroppedStdout,
+		)
 	}
 	a.Message = cut(a.Message)
 	a.reason = cut(a.reason)
@@ -194,7 +198,12 @@ func words(res sh.Result) string {
 func cut(text string) string {
 	if len(text) > keepHead+keepTail {
 		head, tail := text[:keepHead], text[len(text)-keepTail:]
-		text = fmt.Sprintf("%s\n[… %d bytes left out]\n%s", trimRight(head), len(text)-keepHead-keepTail, trimLeft(tail))
+		text = fmt.Sprintf(
+			"%s\n[… %d bytes left out]\n%s",
+			trimRight(head),
+			len(text)-keepHead-keepTail,
+			trimLeft(tail),
+		)
 	}
 	return strings.ToValidUTF8(text, "�")
 }

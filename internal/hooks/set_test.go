@@ -48,7 +48,10 @@ func (b *bed) pre(name string, args map[string]any) lifecycle.Outcome {
 }
 
 func (b *bed) post(name string, args map[string]any, output string) lifecycle.Outcome {
-	return b.at(lifecycle.AfterToolExecution, &sdk.AfterToolContext{ToolName: name, Arguments: args, ToolResult: output})
+	return b.at(
+		lifecycle.AfterToolExecution,
+		&sdk.AfterToolContext{ToolName: name, Arguments: args, ToolResult: output},
+	)
 }
 
 func (b *bed) at(m lifecycle.Moment, data any) lifecycle.Outcome {
@@ -96,13 +99,22 @@ func TestPost(t *testing.T) {
 func TestPre(t *testing.T) {
 	b := newBed(t, config.Hooks{
 		"warn": {Event: "pre", Command: "echo careful >&2; exit 1"},
-		"zap":  {Event: "pre", Matcher: "^Bash$", Command: `grep -q 'rm -rf' && echo '{"deny": true, "reason": "not that"}'; true`},
+		"zap": {
+			Event:   "pre",
+			Matcher: "^Bash$",
+			Command: `grep -q 'rm -rf' && echo '{"deny": true, "reason": "not that"}'; true`,
+		},
 	}, Options{})
-	if out := b.pre("Bash", map[string]any{"command": "ls"}); out.Blocked != nil || strings.Join(out.Feedback, "") != "[Hook: warn]:\ncareful" {
+	if out := b.pre(
+		"Bash",
+		map[string]any{"command": "ls"},
+	); out.Blocked != nil ||
+		strings.Join(out.Feedback, "") != "[Hook: warn]:\ncareful" {
 		t.Errorf("%+v", out)
 	}
 	out := b.pre("Bash", map[string]any{"command": "rm -rf /"})
-	if out.Blocked == nil || out.Blocked.Reason != "not that" || out.Blocked.Source.Name != "zap" || len(out.Feedback) != 0 {
+	if out.Blocked == nil || out.Blocked.Reason != "not that" || out.Blocked.Source.Name != "zap" ||
+		len(out.Feedback) != 0 {
 		t.Errorf("%+v", out)
 	}
 	var trace []string
@@ -118,17 +130,27 @@ func TestPre(t *testing.T) {
 func TestUpdatedInput(t *testing.T) {
 	b := newBed(t, config.Hooks{
 		"a": {Event: "pre", Command: `echo '{"updated_input": {"command": "pwd"}}'`},
-		"b": {Event: "pre", Command: `cat >seen; echo '{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"workdir": "/"}}}'`},
+		"b": {
+			Event:   "pre",
+			Command: `cat >seen; echo '{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"workdir": "/"}}}'`,
+		},
 	}, Options{})
 	out := b.pre("Bash", map[string]any{"command": "ls", "n": 1.0})
-	if got := out.Data.(*sdk.BeforeToolContext).Arguments; !reflect.DeepEqual(got, map[string]any{"command": "pwd", "workdir": "/", "n": 1.0}) {
+	if got := out.Data.(*sdk.BeforeToolContext).Arguments; !reflect.DeepEqual(
+		got,
+		map[string]any{"command": "pwd", "workdir": "/", "n": 1.0},
+	) {
 		t.Errorf("arguments %v", got)
 	}
 	if got := b.read("seen"); !strings.Contains(got, `"command":"pwd"`) {
 		t.Errorf("the second hook saw %s", got)
 	}
 	b.check = func(any) error { return errors.New("not of the schema") }
-	if out := b.pre("Bash", map[string]any{"command": "ls"}); out.Blocked == nil || out.Blocked.Reason != `hook not of the schema (hook "a")` {
+	if out := b.pre(
+		"Bash",
+		map[string]any{"command": "ls"},
+	); out.Blocked == nil ||
+		out.Blocked.Reason != `hook not of the schema (hook "a")` {
 		t.Errorf("%+v", out)
 	}
 }
@@ -150,14 +172,22 @@ func TestUpdatedOutput(t *testing.T) {
 // The wishes a hook can have beyond yes and no.
 func TestAskAndNotice(t *testing.T) {
 	b := newBed(t, config.Hooks{
-		"ask":  {Event: "pre", Matcher: "A", Command: `echo '{"ask": true, "reason": "is it time?"}'`},
-		"tell": {Event: "pre", Matcher: "B", Command: `echo '{"system_message": "look here", "message": "for the model"}'`},
+		"ask": {Event: "pre", Matcher: "A", Command: `echo '{"ask": true, "reason": "is it time?"}'`},
+		"tell": {
+			Event:   "pre",
+			Matcher: "B",
+			Command: `echo '{"system_message": "look here", "message": "for the model"}'`,
+		},
 		"stop": {Event: "pre", Matcher: "C", Command: `echo '{"continue": false, "stopReason": "enough"}'`},
 	}, Options{})
 	if out := b.pre("A", nil); len(out.Asks) != 1 || out.Asks[0].Reason != "is it time?" || out.Blocked != nil {
 		t.Errorf("%+v", out)
 	}
-	if out := b.pre("B", nil); len(out.Notices) != 1 || out.Notices[0].Text != "look here" || strings.Join(out.Feedback, "") != "[Hook: tell]:\nfor the model" {
+	if out := b.pre(
+		"B",
+		nil,
+	); len(out.Notices) != 1 || out.Notices[0].Text != "look here" ||
+		strings.Join(out.Feedback, "") != "[Hook: tell]:\nfor the model" {
 		t.Errorf("%+v", out)
 	}
 	if out := b.pre("C", nil); out.Blocked == nil || out.Blocked.Reason != "enough" {
@@ -183,7 +213,12 @@ func TestClosedGate(t *testing.T) {
 		if name == "timeout" {
 			h.Timeout = 50 * time.Millisecond
 		}
-		if out := newBed(t, config.Hooks{"gate": h}, Options{}).pre("Bash", nil); out.Blocked == nil || !strings.Contains(out.Blocked.Reason, "on_failure: block") {
+		if out := newBed(
+			t,
+			config.Hooks{"gate": h},
+			Options{},
+		).pre("Bash", nil); out.Blocked == nil ||
+			!strings.Contains(out.Blocked.Reason, "on_failure: block") {
 			t.Errorf("%s: %+v", name, out)
 		}
 		h.OnFailure = ""
@@ -191,17 +226,25 @@ func TestClosedGate(t *testing.T) {
 			t.Errorf("%s: an open gate blocked: %+v", name, out)
 		}
 	}
-	if out := newBed(t, config.Hooks{"gate": {Event: "pre", Command: "true", OnFailure: "block"}}, Options{}).pre("Bash", nil); out.Blocked != nil {
+	if out := newBed(
+		t,
+		config.Hooks{"gate": {Event: "pre", Command: "true", OnFailure: "block"}},
+		Options{},
+	).pre("Bash", nil); out.Blocked != nil {
 		t.Errorf("a gate that says nothing lets through: %+v", out)
 	}
 }
 
-// A crash, a timeout and a missing command are shown to the person by name; a
+// A crash, a timeout and a missing command are shown to the user by name; a
 // silent hook keeps even that to the log.
 func TestFaults(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		for _, command := range []string{"no-such-command-at-all", "sh -c 'kill -9 $$'", "sleep 1000"} {
-			b := newBed(t, config.Hooks{"h": {Event: "pre", Command: command, Silent: silent, Timeout: 200 * time.Millisecond}}, Options{})
+			b := newBed(
+				t,
+				config.Hooks{"h": {Event: "pre", Command: command, Silent: silent, Timeout: 200 * time.Millisecond}},
+				Options{},
+			)
 			out := b.pre("Bash", nil)
 			if silent != (len(out.Notices) == 0) || silent != (len(out.Feedback) == 0) || out.Blocked != nil {
 				t.Errorf("%s, silent %v: %+v", command, silent, out)
@@ -215,17 +258,28 @@ func TestFaults(t *testing.T) {
 
 // What a hook floods is cut; the rest of its words and the tool's result stay.
 func TestFlood(t *testing.T) {
-	b := newBed(t, config.Hooks{"h": {Event: "post", Command: `echo begin; yes | head -c 3000000; echo end; echo "éé"`}}, Options{})
+	b := newBed(
+		t,
+		config.Hooks{"h": {Event: "post", Command: `echo begin; yes | head -c 3000000; echo end; echo "éé"`}},
+		Options{},
+	)
 	out := b.post("Bash", nil, "result")
 	text := strings.Join(out.Feedback, "")
-	if len(text) > 13<<10 || !strings.Contains(text, "begin") || !strings.Contains(text, "bytes left out") || out.Data.(*sdk.AfterToolContext).ToolResult != "result" {
+	if len(text) > 13<<10 || !strings.Contains(text, "begin") || !strings.Contains(text, "bytes left out") ||
+		out.Data.(*sdk.AfterToolContext).ToolResult != "result" {
 		t.Errorf("%d bytes: %.100s", len(text), text)
 	}
 }
 
 // HK-66..HK-74: filters of agents and modes, looked up for the agent of the call.
 func TestFilters(t *testing.T) {
-	agents := map[string]tool.Filter{"only-go": {Enabled: []string{"GO:*"}}, "no-go": {Disabled: []string{"go:*"}}, "both": {Enabled: []string{"go:*"}, Disabled: []string{"*lint"}}, "first": {Disabled: []string{"go:format"}}, "free": {Enabled: []string{}}}
+	agents := map[string]tool.Filter{
+		"only-go": {Enabled: []string{"GO:*"}},
+		"no-go":   {Disabled: []string{"go:*"}},
+		"both":    {Enabled: []string{"go:*"}, Disabled: []string{"*lint"}},
+		"first":   {Disabled: []string{"go:format"}},
+		"free":    {Enabled: []string{}},
+	}
 	modes := map[string]tool.Filter{"quiet": {Disabled: []string{"z:say"}}, "all": {Enabled: []string{"*"}}}
 	b := newBed(t, config.Hooks{
 		"go:format": {Event: "pre", Command: "echo format >>log"},
@@ -237,7 +291,10 @@ func TestFilters(t *testing.T) {
 		{"", "", "format fix lint say"}, {"only-go", "", "format fix lint"}, {"no-go", "", "say"}, {"no-go", "all", "say"},
 		{"both", "", "format fix"}, {"first", "", "say"}, {"", "quiet", "format fix lint"}, {"free", "", "format fix lint say"}, {"", "", "format fix lint say"},
 	} {
-		b.at(lifecycle.BeforeToolExecution, &sdk.BeforeToolContext{Context: sdk.Context{Agent: tt.agent, Mode: tt.mode}, ToolName: "Bash"})
+		b.at(
+			lifecycle.BeforeToolExecution,
+			&sdk.BeforeToolContext{Context: sdk.Context{Agent: tt.agent, Mode: tt.mode}, ToolName: "Bash"},
+		)
 		if got := strings.ReplaceAll(b.read("log"), "\n", " "); got != tt.want {
 			t.Errorf("agent %q mode %q: %s, want %s", tt.agent, tt.mode, got, tt.want)
 		}
@@ -312,7 +369,17 @@ func TestEnv(t *testing.T) {
 	}{
 		{nil, "t a b /h go unset"}, {[]string{}, "   /h go unset"}, {[]string{"GO_*"}, " a b /h go unset"}, {[]string{"TOKEN", "FILE"}, "t   /h go unset"},
 	} {
-		b := newBed(t, config.Hooks{"go": {Event: "pre", Env: tt.list, Command: `echo "$TOKEN $GO_A $GO_B $HOME $AURA_HOOK ${FILE-unset}" >log`}}, Options{Env: env})
+		b := newBed(
+			t,
+			config.Hooks{
+				"go": {
+					Event:   "pre",
+					Env:     tt.list,
+					Command: `echo "$TOKEN $GO_A $GO_B $HOME $AURA_HOOK ${FILE-unset}" >log`,
+				},
+			},
+			Options{Env: env},
+		)
 		b.pre("Bash", nil)
 		if got := b.read("log"); got != tt.want {
 			t.Errorf("%v: %q", tt.list, got)
@@ -322,7 +389,15 @@ func TestEnv(t *testing.T) {
 
 // The payload is made once for all hooks of a call.
 func TestPayloadShared(t *testing.T) {
-	b := newBed(t, config.Hooks{"a": {Event: "pre", Command: "true"}, "b": {Event: "pre", Command: "true"}, "never": {Event: "pre", Matcher: "X", Command: "true"}}, Options{})
+	b := newBed(
+		t,
+		config.Hooks{
+			"a":     {Event: "pre", Command: "true"},
+			"b":     {Event: "pre", Command: "true"},
+			"never": {Event: "pre", Matcher: "X", Command: "true"},
+		},
+		Options{},
+	)
 	data := &sdk.BeforeToolContext{ToolName: "Y", Arguments: map[string]any{"path": "p"}}
 	ev := &lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data}
 	if e := b.event(ev); e.payload != nil {
@@ -339,11 +414,24 @@ func TestPayloadShared(t *testing.T) {
 func TestListing(t *testing.T) {
 	off := true
 	b := newBed(t, config.Hooks{
-		"go:format": {Event: "post", Matcher: "Patch|Write", Files: "*.go", Command: "gofmt -w $FILE", Description: "Formats Go files", Silent: true},
-		"go:lint":   {Event: "post", Command: "a\nb\nc", Depends: []string{"go:format"}, Inherit: []string{"go:format"}, Timeout: 15 * time.Second},
-		"check":     {Event: "pre", Matcher: "Bash", Command: "x"},
-		"old":       {Event: "pre", Command: "x", Disabled: &off},
-		"older":     {Event: "pre", Command: "x", Depends: []string{"old"}},
+		"go:format": {
+			Event:       "post",
+			Matcher:     "Patch|Write",
+			Files:       "*.go",
+			Command:     "gofmt -w $FILE",
+			Description: "Formats Go files",
+			Silent:      true,
+		},
+		"go:lint": {
+			Event:   "post",
+			Command: "a\nb\nc",
+			Depends: []string{"go:format"},
+			Inherit: []string{"go:format"},
+			Timeout: 15 * time.Second,
+		},
+		"check": {Event: "pre", Matcher: "Bash", Command: "x"},
+		"old":   {Event: "pre", Command: "x", Disabled: &off},
+		"older": {Event: "pre", Command: "x", Depends: []string{"old"}},
 	}, Options{Filters: func(agent, _ string) []tool.Filter {
 		return []tool.Filter{map[string]tool.Filter{"MyAgent": {Disabled: []string{"go:*"}}}[agent]}
 	}})
@@ -356,7 +444,10 @@ func TestListing(t *testing.T) {
 	if !reflect.DeepEqual(active, want) {
 		t.Errorf("active: %v", active)
 	}
-	if got := Display(active); got != "- check (pre)\n- go:format (post): Formats Go files [files: *.go] [tools: Patch|Write]\n- go:lint (post)" {
+	if got := Display(
+		active,
+	); got != "- check (pre)\n- go:format (post): Formats Go files [files: *.go] [tools: Patch|Write]\n"+
+		"- go:lint (post)" {
 		t.Errorf("display:\n%s", got)
 	}
 	if Display(nil) != "" || len(b.Active("MyAgent", "")) != 1 {
@@ -420,7 +511,14 @@ func TestConcurrent(t *testing.T) {
 		go func() {
 			for range 5 {
 				word := fmt.Sprintf("word%d", i)
-				out := b.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{ToolName: "T", Arguments: map[string]any{"w": word}}}, nil)
+				out := b.Dispatch(
+					t.Context(),
+					lifecycle.Event{
+						Moment: lifecycle.BeforeToolExecution,
+						Data:   &sdk.BeforeToolContext{ToolName: "T", Arguments: map[string]any{"w": word}},
+					},
+					nil,
+				)
 				if !strings.Contains(strings.Join(out.Feedback, ""), word) {
 					done <- fmt.Errorf("%s got %v", word, out.Feedback)
 					return
@@ -442,11 +540,16 @@ func FuzzMatcher(f *testing.F) {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, glob, path string) {
-		s, err := NewSet(Options{Hooks: config.Hooks{"h": {Name: "h", Event: "pre", Files: glob, Command: "true"}}, Workdir: "/w"})
+		s, err := NewSet(
+			Options{Hooks: config.Hooks{"h": {Name: "h", Event: "pre", Files: glob, Command: "true"}}, Workdir: "/w"},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ev := &lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{ToolName: "T", Arguments: map[string]any{"path": path}}}
+		ev := &lifecycle.Event{
+			Moment: lifecycle.BeforeToolExecution,
+			Data:   &sdk.BeforeToolContext{ToolName: "T", Arguments: map[string]any{"path": path}},
+		}
 		paths := extract(map[string]any{"path": path}, "/w")
 		want := glob == "" || len(s.order[0].MatchedPaths(paths)) > 0
 		if got := s.match(s.order[0], ev); got != want {

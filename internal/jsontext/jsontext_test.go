@@ -13,10 +13,28 @@ func TestAppendValue(t *testing.T) {
 		in   any
 		want string
 	}{
-		{nil, "null"}, {true, "true"}, {3, "3"}, {1.5, "1.5"}, {1e21, "1e+21"}, {1e-7, "1e-07"}, {float64(1 << 53), "9007199254740992"},
-		{math.NaN(), "null"}, {"a\"\\\n\r\t\x01<é\xff", `"a\"\\\n\r\t\u0001<é\ufffd"`},
-		{[]any{"a", 1.0}, `["a",1]`}, {[]any(nil), "null"}, {map[string]any{"b": nil, "a": []any{}}, `{"a":[],"b":null}`},
-		{map[string]any(nil), "{}"}, {[]string{"x"}, `["x"]`}, {json.Number("12"), "12"}, {make(chan int), "null"},
+		{
+			nil,
+			"null",
+		},
+		{true, "true"},
+		{3, "3"},
+		{1.5, "1.5"},
+		{1e21, "1e+21"},
+		{1e-7, "1e-07"},
+		{float64(1 << 53), "9007199254740992"},
+		{math.NaN(), "null"},
+		{"a\"\\\n\r\t\x01<é\xff", `"a\"\\\n\r\t\u0001<é\ufffd"`},
+		{
+			[]any{"a", 1.0},
+			`["a",1]`,
+		},
+		{[]any(nil), "null"},
+		{map[string]any{"b": nil, "a": []any{}}, `{"a":[],"b":null}`},
+		{map[string]any(nil), "{}"},
+		{[]string{"x"}, `["x"]`},
+		{json.Number("12"), "12"},
+		{make(chan int), "null"},
 	}
 	for _, tt := range tests {
 		if got := string(AppendValue(nil, tt.in)); got != tt.want {

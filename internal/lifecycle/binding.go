@@ -77,7 +77,7 @@ func (b *Binding) Label() string {
 	}
 }
 
-// Fault is an error that the person must hear of: the handler crashed, overran
+// Fault is an error that the user must hear of: the handler crashed, overran
 // its deadline or could not start. Other errors of handlers are logged only.
 type Fault struct {
 	Verdict  Verdict // How it failed; empty means Failed.

@@ -70,8 +70,8 @@ type Reply struct {
 	Messages  []sdk.Message  // transform_messages: replaces the array; nil leaves it.
 
 	Block  bool   // user_message, before_tool_execution: refuse.
-	Reason string // Why, in the words the model or the person reads.
-	Ask    string // before_tool_execution: put the call to the person, with this reason.
+	Reason string // Why, in the words the model or the user reads.
+	Ask    string // before_tool_execution: put the call to the user, with this reason.
 
 	// Feedback is read by the model with the result of the tool call, before and
 	// after which it may be given. It is not part of the result: other handlers do

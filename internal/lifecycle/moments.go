@@ -33,9 +33,9 @@ type Power uint16
 // The powers. A reply that uses a power its moment does not grant loses that part.
 const (
 	Say            Power = 1 << iota // inject a message
-	Notify                           // show a notice to the person
+	Notify                           // show a notice to the user
 	DisableTools                     // take tools away for the rest of the turn
-	RewriteText                      // replace the text of the person
+	RewriteText                      // replace the text of the user
 	RewriteArgs                      // replace the arguments of a tool call
 	RewriteOutput                    // replace the result of a tool call
 	RewriteArray                     // replace the messages of one model call
@@ -52,10 +52,22 @@ var powerNames = []struct {
 	Power Power
 	Name  string
 }{
-	{Say, "say"}, {Notify, "notice"}, {DisableTools, "disable tools"}, {RewriteText, "rewrite text"},
-	{RewriteArgs, "rewrite arguments"}, {RewriteOutput, "replace output"}, {RewriteArray, "replace messages"},
-	{Block, "block"}, {AppendSystem, "append system prompt"}, {SkipChat, "skip model call"},
-	{StoreOther, "replace or drop stored response"}, {RecoverError, "retry or skip error"}, {SkipCompaction, "skip compaction"},
+	{Say, "say"},
+	{Notify, "notice"},
+	{DisableTools, "disable tools"},
+	{RewriteText, "rewrite text"},
+	{RewriteArgs, "rewrite arguments"},
+	{RewriteOutput, "replace output"},
+	{RewriteArray, "replace messages"},
+	{Block, "block"},
+	{AppendSystem, "append system prompt"},
+	{SkipChat, "skip model call"},
+	{
+		StoreOther,
+		"replace or drop stored response",
+	},
+	{RecoverError, "retry or skip error"},
+	{SkipCompaction, "skip compaction"},
 }
 
 // Names lists the powers of a set in words.
@@ -87,18 +99,117 @@ var before = []Kind{Plugin, Extension, Hook, Guard}
 
 // table is the list of moments; everything that names a moment derives from it.
 var table = []Row{
-	{SessionStart, "SessionStart", []string{"session_start"}, "session_start", "a session begins or resumes", Say | Notify, before, false},
-	{UserMessage, "UserMessage", []string{"user_message"}, "user_message", "the person has said something", RewriteText | Block | Say | Notify, before, false},
-	{BeforeChat, "BeforeChat", []string{"before_chat"}, "before_chat", "before each model call", Say | Notify | DisableTools | AppendSystem | SkipChat, before, false},
-	{TransformMessages, "TransformMessages", []string{"before_turn"}, "", "the messages of a model call are complete", RewriteArray | Notify, before, true},
+	{
+		SessionStart,
+		"SessionStart",
+		[]string{"session_start"},
+		"session_start",
+		"a session begins or resumes",
+		Say | Notify,
+		before,
+		false,
+	},
+	{
+		UserMessage,
+		"UserMessage",
+		[]string{"user_message"},
+		"user_message",
+		"the user has said something",
+		RewriteText | Block | Say | Notify,
+		before,
+		false,
+	},
+	{
+		BeforeChat,
+		"BeforeChat",
+		[]string{"before_chat"},
+		"before_chat",
+		"before each model call",
+		Say | Notify | DisableTools | AppendSystem | SkipChat,
+		before,
+		false,
+	},
+	{
+		TransformMessages,
+		"TransformMessages",
+		[]string{"before_turn"},
+		"",
+		"the messages of a model call are complete",
+		RewriteArray | Notify,
+		before,
+		true,
+	},
 	{StreamChunk, "StreamChunk", []string{"stream_chunk"}, "", "a piece of the answer arrived", 0, before, false},
-	{AfterResponse, "AfterResponse", []string{"after_turn", "assistant_message"}, "after_response", "an answer is complete, its tools have not run", Say | Notify | DisableTools | StoreOther, before, false},
-	{BeforeToolExecution, "BeforeToolExecution", []string{"tool_call"}, "pre", "before each tool call", RewriteArgs | Block | Say | Notify | DisableTools, before, false},
-	{AfterToolExecution, "AfterToolExecution", []string{"tool_result"}, "post", "a tool call has finished", RewriteOutput | Say | Notify | DisableTools, []Kind{Hook, Plugin, Extension, Guard}, false},
-	{OnError, "OnError", []string{"error"}, "on_error", "a provider error survived every recovery", RecoverError | Say | Notify, before, false},
-	{BeforeCompaction, "BeforeCompaction", []string{"before_compaction"}, "before_compaction", "before the history is compacted", SkipCompaction | Say | Notify, before, false},
-	{AfterCompaction, "AfterCompaction", []string{"after_compaction"}, "after_compaction", "the history was compacted", Say | Notify, before, false},
-	{OnAgentSwitch, "OnAgentSwitch", []string{"agent_switch"}, "agent_switch", "another agent took over", Say | Notify, before, false},
+	{
+		AfterResponse,
+		"AfterResponse",
+		[]string{"after_turn", "assistant_message"},
+		"after_response",
+		"an answer is complete, its tools have not run",
+		Say | Notify | DisableTools | StoreOther,
+		before,
+		false,
+	},
+	{
+		BeforeToolExecution,
+		"BeforeToolExecution",
+		[]string{"tool_call"},
+		"pre",
+		"before each tool call",
+		RewriteArgs | Block | Say | Notify | DisableTools,
+		before,
+		false,
+	},
+	{
+		AfterToolExecution,
+		"AfterToolExecution",
+		[]string{"tool_result"},
+		"post",
+		"a tool call has finished",
+		RewriteOutput | Say | Notify | DisableTools,
+		[]Kind{Hook, Plugin, Extension, Guard},
+		false,
+	},
+	{
+		OnError,
+		"OnError",
+		[]string{"error"},
+		"on_error",
+		"a provider error survived every recovery",
+		RecoverError | Say | Notify,
+		before,
+		false,
+	},
+	{
+		BeforeCompaction,
+		"BeforeCompaction",
+		[]string{"before_compaction"},
+		"before_compaction",
+		"before the history is compacted",
+		SkipCompaction | Say | Notify,
+		before,
+		false,
+	},
+	{
+		AfterCompaction,
+		"AfterCompaction",
+		[]string{"after_compaction"},
+		"after_compaction",
+		"the history was compacted",
+		Say | Notify,
+		before,
+		false,
+	},
+	{
+		OnAgentSwitch,
+		"OnAgentSwitch",
+		[]string{"agent_switch"},
+		"agent_switch",
+		"another agent took over",
+		Say | Notify,
+		before,
+		false,
+	},
 	{SessionEnd, "SessionEnd", []string{"session_end"}, "session_end", "the session closes", Notify, before, false},
 }
 

@@ -24,8 +24,9 @@ const lateness = 100 * time.Millisecond
 type Options struct {
 	Logger *slog.Logger
 	Shell  func(ctx context.Context, command string) bool // Runs `bash:` terms of conditions.
-	Begin  func(Moment, Source)                           // Told of every handler that is about to run, in the dispatching goroutine.
-	Trace  func(Record)                                   // Sees every record; called from the dispatching goroutine.
+	// Told of every handler that is about to run, in the dispatching goroutine.
+	Begin func(Moment, Source)
+	Trace func(Record) // Sees every record; called from the dispatching goroutine.
 }
 
 // Pipeline runs the handlers of every moment. It may be used by several
@@ -49,7 +50,13 @@ func New(o Options) *Pipeline {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Pipeline{opts: o, kinds: map[Kind][]*Binding{}, fired: map[string]bool{}, off: map[string]bool{}, panics: map[string]int{}}
+	p := &Pipeline{
+		opts:   o,
+		kinds:  map[Kind][]*Binding{},
+		fired:  map[string]bool{},
+		off:    map[string]bool{},
+		panics: map[string]int{},
+	}
 	p.bound.Store(new(make([][]*Binding, len(table))))
 	return p
 }
@@ -157,7 +164,7 @@ func (p *Pipeline) Dispatch(ctx context.Context, ev Event, check func(data any) 
 		rec := Record{Time: start, Moment: ev.Moment, Source: b.Source, Duration: time.Since(start)}
 		rec.Tool, rec.CallID = ev.call()
 		if err != nil {
-			if ctx.Err() != nil { // The person cancelled: nobody's fault.
+			if ctx.Err() != nil { // The user cancelled: nobody's fault.
 				break
 			}
 			rec.Verdict, rec.Detail = verdictOf(err), err.Error()
@@ -312,7 +319,7 @@ type Outcome struct {
 
 	Said         []Said   // Messages to inject, in order. Empty if Blocked.
 	Feedback     []string // Texts for the model that belong to the tool call, in order. Empty if Blocked.
-	Notices      []Notice // For the person.
+	Notices      []Notice // For the user.
 	DisableTools []string // Name patterns.
 	Blocked      *Refusal // The first refusal, which ended the dispatch.
 	Asks         []Refusal
@@ -332,13 +339,13 @@ type Said struct {
 	Eject  bool
 }
 
-// Notice is a text for the person only.
+// Notice is a text for the user only.
 type Notice struct {
 	Source Source
 	Text   string
 }
 
-// Refusal is a veto, or the wish that the person decides.
+// Refusal is a veto, or the wish that the user decides.
 type Refusal struct {
 	Source Source
 	Reason string

@@ -45,7 +45,13 @@ func TestOrderOfKinds(t *testing.T) {
 		// Bound in another order than they run.
 		p.Bind(lifecycle.Guard, []lifecycle.Binding{logger(&log, lifecycle.Guard, "g", c.moment)})
 		p.Bind(lifecycle.Hook, []lifecycle.Binding{logger(&log, lifecycle.Hook, "h", c.moment)})
-		p.Bind(lifecycle.Plugin, []lifecycle.Binding{logger(&log, lifecycle.Plugin, "p1", c.moment), logger(&log, lifecycle.Plugin, "p2", c.moment)})
+		p.Bind(
+			lifecycle.Plugin,
+			[]lifecycle.Binding{
+				logger(&log, lifecycle.Plugin, "p1", c.moment),
+				logger(&log, lifecycle.Plugin, "p2", c.moment),
+			},
+		)
 		p.Bind(lifecycle.Extension, []lifecycle.Binding{logger(&log, lifecycle.Extension, "x", c.moment)})
 		p.Dispatch(t.Context(), lifecycle.Event{Moment: c.moment, Data: c.data}, nil)
 		if got := strings.Join(log, " "); got != c.want {
@@ -58,9 +64,16 @@ func TestOrderOfKinds(t *testing.T) {
 func TestRepliesAreRestricted(t *testing.T) {
 	text, everything := "x", lifecycle.Reply{}
 	everything.Result = sdk.Result{
-		Message: "m", DisableTools: []string{"*"}, Output: &text,
-		Response: &sdk.ResponseModification{Skip: true}, Error: &sdk.ErrorModification{Retry: true},
-		Request: &sdk.RequestModification{Skip: true, AppendSystem: &text}, Compaction: &sdk.CompactionModification{Skip: true},
+		Message:      "m",
+		DisableTools: []string{"*"},
+		Output:       &text,
+		Response:     &sdk.ResponseModification{Skip: true},
+		Error:        &sdk.ErrorModification{Retry: true},
+		Request: &sdk.RequestModification{
+			Skip:         true,
+			AppendSystem: &text,
+		},
+		Compaction: &sdk.CompactionModification{Skip: true},
 	}
 	everything.Block, everything.Ask, everything.Text = true, "ask", &text
 	everything.Arguments = map[string]any{"a": 1}
@@ -69,9 +82,19 @@ func TestRepliesAreRestricted(t *testing.T) {
 		lifecycle.StreamChunk: &sdk.StreamChunkContext{}, lifecycle.SessionEnd: &sdk.SessionEndContext{},
 	} {
 		p := lifecycle.New(lifecycle.Options{})
-		p.Bind(lifecycle.Plugin, []lifecycle.Binding{handler(lifecycle.Plugin, "p", moment, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
-			return everything, nil
-		})})
+		p.Bind(
+			lifecycle.Plugin,
+			[]lifecycle.Binding{
+				handler(
+					lifecycle.Plugin,
+					"p",
+					moment,
+					func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+						return everything, nil
+					},
+				),
+			},
+		)
 		out := p.Dispatch(t.Context(), lifecycle.Event{Moment: moment, Data: data}, nil)
 		if want := (lifecycle.Outcome{Data: data}); !reflect.DeepEqual(out, want) {
 			t.Errorf("%s: %+v", moment, out)
@@ -82,9 +105,19 @@ func TestRepliesAreRestricted(t *testing.T) {
 // A notice overrides the message of the same reply.
 func TestNoticeOverridesMessage(t *testing.T) {
 	p := lifecycle.New(lifecycle.Options{})
-	p.Bind(lifecycle.Plugin, []lifecycle.Binding{handler(lifecycle.Plugin, "p", lifecycle.BeforeChat, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
-		return lifecycle.Reply{Result: sdk.Result{Message: "m", Notice: "n"}}, nil
-	})})
+	p.Bind(
+		lifecycle.Plugin,
+		[]lifecycle.Binding{
+			handler(
+				lifecycle.Plugin,
+				"p",
+				lifecycle.BeforeChat,
+				func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+					return lifecycle.Reply{Result: sdk.Result{Message: "m", Notice: "n"}}, nil
+				},
+			),
+		},
+	)
 	out := p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}, nil)
 	if len(out.Said) != 0 || len(out.Notices) != 1 {
 		t.Errorf("%+v", out)
@@ -96,17 +129,33 @@ func TestInvalidChangeBlocks(t *testing.T) {
 	p := lifecycle.New(lifecycle.Options{})
 	reached := false
 	p.Bind(lifecycle.Plugin, []lifecycle.Binding{
-		handler(lifecycle.Plugin, "a", lifecycle.BeforeToolExecution, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
-			return lifecycle.Reply{Arguments: map[string]any{"zzz": 1}, Result: sdk.Result{Message: "m"}}, nil
-		}),
-		handler(lifecycle.Plugin, "b", lifecycle.BeforeToolExecution, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
-			reached = true
-			return lifecycle.Reply{}, nil
-		}),
+		handler(
+			lifecycle.Plugin,
+			"a",
+			lifecycle.BeforeToolExecution,
+			func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+				return lifecycle.Reply{Arguments: map[string]any{"zzz": 1}, Result: sdk.Result{Message: "m"}}, nil
+			},
+		),
+		handler(
+			lifecycle.Plugin,
+			"b",
+			lifecycle.BeforeToolExecution,
+			func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+				reached = true
+				return lifecycle.Reply{}, nil
+			},
+		),
 	})
 	data := &sdk.BeforeToolContext{Arguments: map[string]any{"command": "ls"}}
-	out := p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data}, func(any) error { return errors.New("unknown parameter") })
-	if out.Blocked == nil || out.Blocked.Reason != `plugin unknown parameter (plugin "a")` || reached || len(out.Said) != 0 || out.Data != any(data) {
+	out := p.Dispatch(
+		t.Context(),
+		lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data},
+		func(any) error { return errors.New("unknown parameter") },
+	)
+	if out.Blocked == nil || out.Blocked.Reason != `plugin unknown parameter (plugin "a")` || reached ||
+		len(out.Said) != 0 ||
+		out.Data != any(data) {
 		t.Errorf("%+v, reached %v", out, reached)
 	}
 }
@@ -119,13 +168,22 @@ func TestTransformFallsBack(t *testing.T) {
 	fail := func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
 		return lifecycle.Reply{}, errors.New("no")
 	}
-	ev := lifecycle.Event{Moment: lifecycle.TransformMessages, Data: &sdk.TransformContext{Messages: []sdk.Message{{Role: "system"}}}}
+	ev := lifecycle.Event{
+		Moment: lifecycle.TransformMessages,
+		Data:   &sdk.TransformContext{Messages: []sdk.Message{{Role: "system"}}},
+	}
 	p := lifecycle.New(lifecycle.Options{})
 	p.Bind(lifecycle.Plugin, []lifecycle.Binding{handler("", "a", lifecycle.TransformMessages, change)})
 	if out := p.Dispatch(t.Context(), ev, nil); len(out.Data.(*sdk.TransformContext).Messages) != 2 {
 		t.Errorf("change was lost: %+v", out)
 	}
-	p.Bind(lifecycle.Plugin, []lifecycle.Binding{handler("", "a", lifecycle.TransformMessages, change), handler("", "b", lifecycle.TransformMessages, fail)})
+	p.Bind(
+		lifecycle.Plugin,
+		[]lifecycle.Binding{
+			handler("", "a", lifecycle.TransformMessages, change),
+			handler("", "b", lifecycle.TransformMessages, fail),
+		},
+	)
 	if out := p.Dispatch(t.Context(), ev, nil); out.Data != nil {
 		t.Errorf("no fallback after a failure: %+v", out)
 	}
@@ -138,10 +196,15 @@ func TestTransformFallsBack(t *testing.T) {
 // Once holds when several goroutines dispatch, and across Bind.
 func TestOnceUnderConcurrency(t *testing.T) {
 	var calls atomic.Int32
-	b := handler(lifecycle.Plugin, "p", lifecycle.AfterToolExecution, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
-		calls.Add(1)
-		return lifecycle.Reply{}, nil
-	})
+	b := handler(
+		lifecycle.Plugin,
+		"p",
+		lifecycle.AfterToolExecution,
+		func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+			calls.Add(1)
+			return lifecycle.Reply{}, nil
+		},
+	)
 	b.Once = true
 	p := lifecycle.New(lifecycle.Options{})
 	p.Bind(lifecycle.Plugin, []lifecycle.Binding{b})
@@ -164,12 +227,17 @@ func TestOnceUnderConcurrency(t *testing.T) {
 func TestPanicsAreCounted(t *testing.T) {
 	p := lifecycle.New(lifecycle.Options{})
 	calls := 0
-	bad := handler(lifecycle.Plugin, "bad", lifecycle.BeforeChat, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
-		if calls++; calls <= 2 {
-			panic("boom")
-		}
-		return lifecycle.Reply{}, nil
-	})
+	bad := handler(
+		lifecycle.Plugin,
+		"bad",
+		lifecycle.BeforeChat,
+		func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+			if calls++; calls <= 2 {
+				panic("boom")
+			}
+			return lifecycle.Reply{}, nil
+		},
+	)
 	p.Bind(lifecycle.Plugin, []lifecycle.Binding{bad})
 	for range 3000 {
 		p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}, nil)
@@ -187,17 +255,23 @@ func TestRunawayIsSwitchedOff(t *testing.T) {
 	var calls atomic.Int32
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	b := handler(lifecycle.Plugin, "p", lifecycle.BeforeChat, func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
-		calls.Add(1)
-		<-release
-		return lifecycle.Reply{}, nil
-	})
+	b := handler(
+		lifecycle.Plugin,
+		"p",
+		lifecycle.BeforeChat,
+		func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+			calls.Add(1)
+			<-release
+			return lifecycle.Reply{}, nil
+		},
+	)
 	b.Timeout = 1
 	ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
 	p := lifecycle.New(lifecycle.Options{})
 	p.Bind(lifecycle.Plugin, []lifecycle.Binding{b})
 	out := p.Dispatch(t.Context(), ev, nil)
-	if !p.Off(b.Source) || len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `plugin "p" is switched off until /reload`) {
+	if !p.Off(b.Source) || len(out.Notices) != 1 ||
+		!strings.Contains(out.Notices[0].Text, `plugin "p" is switched off until /reload`) {
 		t.Fatalf("%+v", out)
 	}
 	p.Dispatch(t.Context(), ev, nil)
@@ -213,11 +287,16 @@ func TestRunawayIsSwitchedOff(t *testing.T) {
 // A cancelled dispatch is nobody's failure.
 func TestCancellationIsQuiet(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	b := handler(lifecycle.Hook, "h", lifecycle.BeforeToolExecution, func(ctx context.Context, _ *lifecycle.Event) (lifecycle.Reply, error) {
-		cancel()
-		<-ctx.Done()
-		return lifecycle.Reply{}, ctx.Err()
-	})
+	b := handler(
+		lifecycle.Hook,
+		"h",
+		lifecycle.BeforeToolExecution,
+		func(ctx context.Context, _ *lifecycle.Event) (lifecycle.Reply, error) {
+			cancel()
+			<-ctx.Done()
+			return lifecycle.Reply{}, ctx.Err()
+		},
+	)
 	b.OnFailure = lifecycle.Deny
 	p := lifecycle.New(lifecycle.Options{})
 	p.Bind(lifecycle.Hook, []lifecycle.Binding{b})
@@ -230,11 +309,19 @@ func TestCancellationIsQuiet(t *testing.T) {
 // Every moment has an event type that Context knows.
 func TestEveryMomentHasData(t *testing.T) {
 	data := map[lifecycle.Moment]any{
-		lifecycle.SessionStart: &sdk.SessionStartContext{}, lifecycle.UserMessage: &sdk.UserMessageContext{}, lifecycle.BeforeChat: &sdk.BeforeChatContext{},
-		lifecycle.TransformMessages: &sdk.TransformContext{}, lifecycle.StreamChunk: &sdk.StreamChunkContext{}, lifecycle.AfterResponse: &sdk.AfterResponseContext{},
-		lifecycle.BeforeToolExecution: &sdk.BeforeToolContext{}, lifecycle.AfterToolExecution: &sdk.AfterToolContext{}, lifecycle.OnError: &sdk.OnErrorContext{},
-		lifecycle.BeforeCompaction: &sdk.BeforeCompactionContext{}, lifecycle.AfterCompaction: &sdk.AfterCompactionContext{},
-		lifecycle.OnAgentSwitch: &sdk.OnAgentSwitchContext{}, lifecycle.SessionEnd: &sdk.SessionEndContext{},
+		lifecycle.SessionStart:        &sdk.SessionStartContext{},
+		lifecycle.UserMessage:         &sdk.UserMessageContext{},
+		lifecycle.BeforeChat:          &sdk.BeforeChatContext{},
+		lifecycle.TransformMessages:   &sdk.TransformContext{},
+		lifecycle.StreamChunk:         &sdk.StreamChunkContext{},
+		lifecycle.AfterResponse:       &sdk.AfterResponseContext{},
+		lifecycle.BeforeToolExecution: &sdk.BeforeToolContext{},
+		lifecycle.AfterToolExecution:  &sdk.AfterToolContext{},
+		lifecycle.OnError:             &sdk.OnErrorContext{},
+		lifecycle.BeforeCompaction:    &sdk.BeforeCompactionContext{},
+		lifecycle.AfterCompaction:     &sdk.AfterCompactionContext{},
+		lifecycle.OnAgentSwitch:       &sdk.OnAgentSwitchContext{},
+		lifecycle.SessionEnd:          &sdk.SessionEndContext{},
 	}
 	for _, row := range lifecycle.Moments() {
 		ev := &lifecycle.Event{Moment: row.Moment, Data: data[row.Moment]}

@@ -14,8 +14,8 @@ const (
 	Spoke    Verdict = "spoke"   // Injected a message or showed a notice.
 	Changed  Verdict = "changed" // Changed the data or the course of things.
 	Blocked  Verdict = "blocked"
-	Asked    Verdict = "asked"   // Wants the person to decide.
-	Allowed  Verdict = "allowed" // The person decided so.
+	Asked    Verdict = "asked"   // Wants the user to decide.
+	Allowed  Verdict = "allowed" // The user decided so.
 	Failed   Verdict = "error"
 	Panicked Verdict = "panic"
 	TimedOut Verdict = "timeout"
@@ -43,7 +43,7 @@ type trace struct {
 	next    int
 }
 
-// Approval is the source of records that tell what the person decided about a call.
+// Approval is the source of records that tell what the user decided about a call.
 var Approval = Source{Kind: Guard, Name: "approval"}
 
 // Note adds a record of something that is no handler's run.

@@ -36,7 +36,8 @@ func TestSplit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(doc.Front) != tt.front || doc.Body != tt.body || doc.FrontLine != tt.frontLine || doc.BodyLine != tt.bodyLine {
+			if string(doc.Front) != tt.front || doc.Body != tt.body || doc.FrontLine != tt.frontLine ||
+				doc.BodyLine != tt.bodyLine {
 				t.Errorf("got %+v, front %q", doc, doc.Front)
 			}
 		})

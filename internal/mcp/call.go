@@ -53,7 +53,7 @@ func (r *running) show(line string) {
 	}
 }
 
-// pause stops the clock while a person thinks.
+// pause stops the clock while a user thinks.
 func (r *running) pause() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,7 +167,12 @@ func (c *conn) failure(ctx context.Context, l *life, what string, err error) err
 		return fmt.Errorf("MCP server %s: %s: %s", c.server.Name, what, clip(rpc.Message, 2000))
 	}
 	if l.process != nil && l.process.within(200*time.Millisecond) {
-		return fmt.Errorf("MCP server %s died during %s: %s; the next call starts it again", c.server.Name, what, l.process.ended())
+		return fmt.Errorf(
+			"MCP server %s died during %s: %s; the next call starts it again",
+			c.server.Name,
+			what,
+			l.process.ended(),
+		)
 	}
 	return fmt.Errorf("MCP server %s: %s: %s", c.server.Name, what, clip(err.Error(), 2000))
 }
@@ -219,7 +224,9 @@ func (r *result) say(text string) {
 
 // picture keeps an image that models can see.
 func (r *result) picture(kind string, data []byte) bool {
-	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) || len(r.images) >= maxImages || len(data) == 0 {
+	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) ||
+		len(r.images) >= maxImages ||
+		len(data) == 0 {
 		return false
 	}
 	r.images = append(r.images, message.Image{MediaType: kind, Data: data})

@@ -364,7 +364,12 @@ func (c *conn) transport(l *life, s Server, env []string) (protocol.Transport, e
 		}
 		l.http = http.DefaultTransport.(*http.Transport).Clone()
 		client := &http.Client{Transport: &transport{next: l.http, url: u, headers: s.Headers, schemas: &l.schemas}}
-		return &protocol.StreamableClientTransport{Endpoint: s.URL, HTTPClient: client, MaxRetries: 2, MaxEventSize: maxMessage}, nil
+		return &protocol.StreamableClientTransport{
+			Endpoint:     s.URL,
+			HTTPClient:   client,
+			MaxRetries:   2,
+			MaxEventSize: maxMessage,
+		}, nil
 	}
 	for name, value := range s.Env {
 		env = append(slices.Clip(env), name+"="+value)
@@ -398,7 +403,15 @@ func (c *conn) client(l *life) *protocol.Client {
 		PromptListChangedHandler:    func(context.Context, *protocol.PromptListChangedRequest) { changed() },
 		ProgressNotificationHandler: c.progress,
 		LoggingMessageHandler: func(_ context.Context, r *protocol.LoggingMessageRequest) {
-			c.hub.opts.Logger.Debug("message", "server", c.server.Name, "level", r.Params.Level, "text", clip(fmt.Sprint(r.Params.Data), maxErrorLine))
+			c.hub.opts.Logger.Debug(
+				"message",
+				"server",
+				c.server.Name,
+				"level",
+				r.Params.Level,
+				"text",
+				clip(fmt.Sprint(r.Params.Data), maxErrorLine),
+			)
 		},
 	}
 	if c.hub.opts.Ask != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/idelchi/aura/internal/tool"
 )
 
-// field is one value that a server wants from the person.
+// field is one value that a server wants from the user.
 type field struct {
 	Type        string   `json:"type"`
 	Title       string   `json:"title"`
@@ -33,7 +33,7 @@ type choice struct {
 // maxFields bounds how much a server may ask at once.
 const maxFields = 20
 
-// elicit puts a question of the server to the person. What they do not want to answer
+// elicit puts a question of the server to the user. What they do not want to answer
 // is declined. A server may ask only while it works on a call.
 func (c *conn) elicit(ctx context.Context, req *protocol.ElicitRequest) (*protocol.ElicitResult, error) {
 	declined := &protocol.ElicitResult{Action: "decline"}

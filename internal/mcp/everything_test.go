@@ -47,7 +47,20 @@ func installEverything(t *testing.T) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error", "--fetch-retries=0", everything)
+	cmd := exec.CommandContext(
+		ctx,
+		"npm",
+		"install",
+		"--prefix",
+		dir,
+		"--no-audit",
+		"--no-fund",
+		"--ignore-scripts",
+		"--prefer-offline",
+		"--loglevel=error",
+		"--fetch-retries=0",
+		everything,
+	)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("the reference server cannot be installed from the npm registry: %v\n%s", err, out)
 	}
@@ -74,7 +87,13 @@ func TestEverything(t *testing.T) {
 	}
 	status, err := h.Inspect(t.Context(), "everything")
 	if err != nil || len(status.Tools) < 8 || len(status.Prompts) < 3 || len(status.Resources) == 0 {
-		t.Errorf("status: %d tools, %d prompts, %d resources, %v", len(status.Tools), len(status.Prompts), len(status.Resources), err)
+		t.Errorf(
+			"status: %d tools, %d prompts, %d resources, %v",
+			len(status.Tools),
+			len(status.Prompts),
+			len(status.Resources),
+			err,
+		)
 	}
 	call := func(name string, args map[string]any, want ...string) tool.Result {
 		t.Helper()
@@ -103,20 +122,38 @@ func TestEverything(t *testing.T) {
 	call("get-resource-links", map[string]any{"count": 2}, "[resource ")
 	var lines []string
 	r, err := find(t, h, "mcp__everything__trigger-long-running-operation").Execute(t.Context(), tool.Call{
-		ID: "long", Args: map[string]any{"duration": 0.2, "steps": 2}, Output: func(s string) { lines = append(lines, s) },
+		ID:     "long",
+		Args:   map[string]any{"duration": 0.2, "steps": 2},
+		Output: func(s string) { lines = append(lines, s) },
 	})
 	if err != nil || !strings.Contains(r.Text, "completed") || len(lines) == 0 {
 		t.Errorf("long operation: %q, %v, progress %q", r.Text, err, lines)
 	}
-	if p, err := h.Prompt(t.Context(), "mcp__everything__args-prompt", "city=Rome"); err != nil || !strings.Contains(p.Text, "Rome") {
+	if p, err := h.Prompt(
+		t.Context(),
+		"mcp__everything__args-prompt",
+		"city=Rome",
+	); err != nil ||
+		!strings.Contains(p.Text, "Rome") {
 		t.Errorf("prompt: %q, %v", p.Text, err)
 	}
-	if x := slices.IndexFunc(h.Tools(), func(x tool.Tool) bool { return strings.Contains(x.Name, "elicitation-request") }); x >= 0 {
-		if _, err := h.Tools()[x].Execute(t.Context(), tool.Call{ID: "ask", Args: map[string]any{}}); err != nil || !asked {
-			t.Errorf("a question to the person: asked %v, %v", asked, err)
+	if x := slices.IndexFunc(
+		h.Tools(),
+		func(x tool.Tool) bool { return strings.Contains(x.Name, "elicitation-request") },
+	); x >= 0 {
+		if _, err := h.Tools()[x].Execute(
+			t.Context(),
+			tool.Call{ID: "ask", Args: map[string]any{}},
+		); err != nil ||
+			!asked {
+			t.Errorf("a question to the user: asked %v, %v", asked, err)
 		}
 	}
-	if _, err := find(t, h, "mcp__everything__get-sum").Execute(t.Context(), tool.Call{ID: "bad", Args: map[string]any{"a": "x"}}); err == nil {
+	if _, err := find(
+		t,
+		h,
+		"mcp__everything__get-sum",
+	).Execute(t.Context(), tool.Call{ID: "bad", Args: map[string]any{"a": "x"}}); err == nil {
 		t.Error("wrong arguments were taken")
 	}
 }

@@ -53,7 +53,10 @@ func (c *conn) read(ctx context.Context, l *life) (catalogue, error) {
 				return list, fmt.Errorf("its tools cannot be listed: %w", err)
 			}
 			if len(list.tools)+len(list.skipped) >= maxTools {
-				list.skipped = append(list.skipped, fmt.Sprintf("it has more than %d tools, the rest is left out", maxTools))
+				list.skipped = append(
+					list.skipped,
+					fmt.Sprintf("it has more than %d tools, the rest is left out", maxTools),
+				)
 				break
 			}
 			list.add(t, &l.schemas)
@@ -74,7 +77,10 @@ func (c *conn) read(ctx context.Context, l *life) (catalogue, error) {
 // add takes over a tool, unless no model could call it.
 func (list *catalogue) add(t *protocol.Tool, raw *schemas) {
 	if t.Name == "" || slices.ContainsFunc(list.tools, func(e entry) bool { return e.name == t.Name }) {
-		list.skipped = append(list.skipped, fmt.Sprintf("tool %q is left out: it has no name of its own", clip(t.Name, 60)))
+		list.skipped = append(
+			list.skipped,
+			fmt.Sprintf("tool %q is left out: it has no name of its own", clip(t.Name, 60)),
+		)
 		return
 	}
 	text, err := raw.of(t.Name, t.InputSchema)
@@ -129,7 +135,10 @@ func (c *conn) changed(l *life) {
 			return
 		}
 		c.mu.Lock()
-		news := slices.DeleteFunc(slices.Clone(list.skipped), func(s string) bool { return slices.Contains(c.list.skipped, s) })
+		news := slices.DeleteFunc(
+			slices.Clone(list.skipped),
+			func(s string) bool { return slices.Contains(c.list.skipped, s) },
+		)
 		if c.live == l {
 			c.list = list
 		}
@@ -148,9 +157,13 @@ func (c *conn) tools(taken map[string]bool) (list []tool.Tool, originals []strin
 	c.mu.Unlock()
 	for _, e := range entries {
 		list = append(list, tool.Tool{
-			Name: fullName(c.server.Name, e.name, taken), Description: e.description, Schema: e.schema,
-			Source: tool.Source{Kind: "mcp", Name: c.server.Name}, InProcess: true, SideEffects: e.effects,
-			Execute: func(ctx context.Context, call tool.Call) (tool.Result, error) { return c.call(ctx, e.name, call) },
+			Name:        fullName(c.server.Name, e.name, taken),
+			Description: e.description,
+			Schema:      e.schema,
+			Source:      tool.Source{Kind: "mcp", Name: c.server.Name},
+			InProcess:   true,
+			SideEffects: e.effects,
+			Execute:     func(ctx context.Context, call tool.Call) (tool.Result, error) { return c.call(ctx, e.name, call) },
 		})
 		originals = append(originals, e.name)
 	}
@@ -176,13 +189,23 @@ func (c *conn) resources(ctx context.Context) []Resource {
 		if err != nil || len(list) >= maxResources {
 			break
 		}
-		list = append(list, Resource{URI: clip(r.URI, 1000), Name: oneLine(r.Name, 200), Description: oneLine(r.Description, 500)})
+		list = append(
+			list,
+			Resource{URI: clip(r.URI, 1000), Name: oneLine(r.Name, 200), Description: oneLine(r.Description, 500)},
+		)
 	}
 	for r, err := range l.session.ResourceTemplates(ctx, nil) {
 		if err != nil || len(list) >= maxResources {
 			break
 		}
-		list = append(list, Resource{URI: clip(r.URITemplate, 1000), Name: oneLine(r.Name, 200), Description: oneLine(r.Description, 500)})
+		list = append(
+			list,
+			Resource{
+				URI:         clip(r.URITemplate, 1000),
+				Name:        oneLine(r.Name, 200),
+				Description: oneLine(r.Description, 500),
+			},
+		)
 	}
 	return list
 }
@@ -209,7 +232,10 @@ func prompt(p *protocol.Prompt) Prompt {
 	}
 	for _, a := range p.Arguments {
 		if a != nil {
-			out.Arguments = append(out.Arguments, Argument{Name: a.Name, Description: oneLine(a.Description, 300), Required: a.Required})
+			out.Arguments = append(
+				out.Arguments,
+				Argument{Name: a.Name, Description: oneLine(a.Description, 300), Required: a.Required},
+			)
 		}
 	}
 	return out

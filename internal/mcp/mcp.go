@@ -25,7 +25,7 @@ type Options struct {
 	Client string          // Version of this program, as servers get to see it.
 	Logger *slog.Logger
 
-	// Ask puts a question of a server to the person; nil means that nobody is there,
+	// Ask puts a question of a server to the user; nil means that nobody is there,
 	// and servers are told so.
 	Ask func(context.Context, tool.Question) ([]string, error)
 }
@@ -157,7 +157,7 @@ func (h *Hub) find(name string) (*conn, error) {
 // Version changes whenever Tools, Prompts or Connected would answer differently.
 func (h *Hub) Version() int64 { return h.version.Load() }
 
-// Notices returns what the person should know about servers and was not told yet.
+// Notices returns what the user should know about servers and was not told yet.
 func (h *Hub) Notices() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -109,21 +109,37 @@ func TestTools(t *testing.T) {
 			if err != nil || r.Text != want {
 				t.Errorf("%s: %q, %v", name, r.Text, err)
 			}
-			if name == "picture" && (len(r.Images) != 1 || r.Images[0].MediaType != "image/png" || string(r.Images[0].Data) != "png") {
+			if name == "picture" &&
+				(len(r.Images) != 1 || r.Images[0].MediaType != "image/png" || string(r.Images[0].Data) != "png") {
 				t.Errorf("images: %+v", r.Images)
 			}
 		}
-		if r, err := run(t.Context(), t, h, "mcp__srv__add", map[string]any{"a": 2, "b": 3}); err != nil || r.Text != `{"sum":5}` {
+		if r, err := run(
+			t.Context(),
+			t,
+			h,
+			"mcp__srv__add",
+			map[string]any{"a": 2, "b": 3},
+		); err != nil ||
+			r.Text != `{"sum":5}` {
 			t.Errorf("add: %q, %v", r.Text, err)
 		}
 		if _, err := run(t.Context(), t, h, "mcp__srv__fail", nil); err == nil || err.Error() != "it did not work" {
 			t.Errorf("fail: %v", err)
 		}
-		if r, err := run(t.Context(), t, h, "mcp__srv__flood", nil); err != nil || len(r.Text) > 1<<20+100 || !strings.Contains(r.Text, "bytes left out") {
+		if r, err := run(
+			t.Context(),
+			t,
+			h,
+			"mcp__srv__flood",
+			nil,
+		); err != nil || len(r.Text) > 1<<20+100 ||
+			!strings.Contains(r.Text, "bytes left out") {
 			t.Errorf("flood: %d bytes, %v", len(r.Text), err)
 		}
 		x := find(t, h, "mcp__srv__add")
-		if x.Source != (tool.Source{Kind: "mcp", Name: "srv"}) || x.Description != "Adds numbers." || len(x.SideEffects) != 1 {
+		if x.Source != (tool.Source{Kind: "mcp", Name: "srv"}) || x.Description != "Adds numbers." ||
+			len(x.SideEffects) != 1 {
 			t.Errorf("tool: %+v", x)
 		}
 		if problems := x.Schema.Check(map[string]any{"a": "two"}); len(problems) == 0 {
@@ -171,7 +187,14 @@ func TestCancel(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `MCP server srv: tool "hang" timed out after 1.5s`) {
 			t.Errorf("hanging call: %v", err)
 		}
-		if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "still here"}); err != nil || r.Text != "still here" {
+		if r, err := run(
+			t.Context(),
+			t,
+			h,
+			"mcp__srv__echo",
+			map[string]any{"text": "still here"},
+		); err != nil ||
+			r.Text != "still here" {
 			t.Errorf("after a hanging call: %q, %v", r.Text, err)
 		}
 	})
@@ -234,7 +257,14 @@ func TestCrash(t *testing.T) {
 	if len(notices) != 1 || !strings.Contains(notices[0], "MCP server srv: died: it ended with exit status 7") {
 		t.Errorf("notices: %q", notices)
 	}
-	if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "back"}); err != nil || r.Text != "back" {
+	if r, err := run(
+		t.Context(),
+		t,
+		h,
+		"mcp__srv__echo",
+		map[string]any{"text": "back"},
+	); err != nil ||
+		r.Text != "back" {
 		t.Errorf("after the crash: %q, %v", r.Text, err)
 	}
 	if got := h.Connected(); !slices.Equal(got, []string{"srv"}) {
@@ -248,16 +278,34 @@ func TestSessionLost(t *testing.T) {
 	t.Parallel()
 	var current atomic.Value
 	current.Store(handler(t))
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().(http.Handler).ServeHTTP(w, r) }))
+	web := httptest.NewServer(
+		http.HandlerFunc(
+			func(w http.ResponseWriter, r *http.Request) { current.Load().(http.Handler).ServeHTTP(w, r) },
+		),
+	)
 	t.Cleanup(web.Close)
 	h := open(t, mcp.Options{}, mcp.Server{Name: "srv", Type: "http", URL: web.URL})
 	current.Store(handler(t)) // It knows nobody.
-	if r, err := run(t.Context(), t, h, "mcp__srv__echo", map[string]any{"text": "again"}); err != nil || r.Text != "again" {
+	if r, err := run(
+		t.Context(),
+		t,
+		h,
+		"mcp__srv__echo",
+		map[string]any{"text": "again"},
+	); err != nil ||
+		r.Text != "again" {
 		t.Errorf("new session: %q, %v", r.Text, err)
 	}
 	web.CloseClientConnections()
 	web.Close()
-	if _, err := run(t.Context(), t, h, "mcp__srv__echo", nil); err == nil || !strings.Contains(err.Error(), "MCP server srv") {
+	if _, err := run(
+		t.Context(),
+		t,
+		h,
+		"mcp__srv__echo",
+		nil,
+	); err == nil ||
+		!strings.Contains(err.Error(), "MCP server srv") {
 		t.Errorf("gone: %v", err)
 	}
 }
@@ -269,15 +317,27 @@ func TestFailures(t *testing.T) {
 	short := func(s mcp.Server) mcp.Server { s.Timeout = 300 * time.Millisecond; return s }
 	web := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(web.Close)
-	h := open(t, mcp.Options{},
-		stdio("a-broken", "broken"), short(stdio("b-mute", "mute")), short(stdio("c-noise", "noise")),
+	h := open(
+		t,
+		mcp.Options{},
+		stdio("a-broken", "broken"),
+		short(stdio("b-mute", "mute")),
+		short(stdio("c-noise", "noise")),
 		mcp.Server{Name: "d-missing", Type: "stdio", Command: "no-such-program-anywhere"},
 		mcp.Server{Name: "e-web", Type: "http", URL: web.URL},
 		mcp.Server{Name: "f-refused", Type: "http", URL: "http://127.0.0.1:1"},
-		mcp.Server{Name: "g-token", Type: "http", URL: web.URL, File: "mcp/x.yaml", Line: 4, Headers: map[string]string{"Authorization": "Bearer ${NO_SUCH_TOKEN}"}},
+		mcp.Server{
+			Name:    "g-token",
+			Type:    "http",
+			URL:     web.URL,
+			File:    "mcp/x.yaml",
+			Line:    4,
+			Headers: map[string]string{"Authorization": "Bearer ${NO_SUCH_TOKEN}"},
+		},
 		short(stdio("h-gated", "gated", filepath.Join(dir, "never"))),
 		mcp.Server{Name: "i-off", Type: "stdio", Command: os.Args[0], Disabled: true},
-		stdio("j-good", "good"), stdio("k-chatty", "chatty"),
+		stdio("j-good", "good"),
+		stdio("k-chatty", "chatty"),
 	)
 	notices := strings.Join(h.Notices(), "\n")
 	for _, want := range []string{
@@ -298,7 +358,14 @@ func TestFailures(t *testing.T) {
 		t.Errorf("connected: %v", got)
 	}
 	for _, name := range h.Connected() {
-		if r, err := run(t.Context(), t, h, "mcp__"+name+"__echo", map[string]any{"text": "fine"}); err != nil || r.Text != "fine" {
+		if r, err := run(
+			t.Context(),
+			t,
+			h,
+			"mcp__"+name+"__echo",
+			map[string]any{"text": "fine"},
+		); err != nil ||
+			r.Text != "fine" {
 			t.Errorf("%s: %q, %v", name, r.Text, err)
 		}
 	}
@@ -327,7 +394,8 @@ func TestSlowStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Wait(t.Context(), "slow")
-	if s := h.Status()[0]; s.State != mcp.Connected || s.Program != "good 1.2.3" || s.Instructions != "Be nice." || len(s.Prompts) != 2 {
+	if s := h.Status()[0]; s.State != mcp.Connected || s.Program != "good 1.2.3" || s.Instructions != "Be nice." ||
+		len(s.Prompts) != 2 {
 		t.Errorf("status: %+v", s)
 	}
 }
@@ -389,7 +457,11 @@ func TestEnvironment(t *testing.T) {
 	s := stdio("srv", "good")
 	s.Args = []string{"${KIND:-good}"}
 	s.Env["OWN"], s.Env["SHARED"] = "own ${FROM_FILE}", "server"
-	h := open(t, mcp.Options{Env: func() []string { return append(os.Environ(), "FROM_FILE=secret", "SHARED=file") }}, s)
+	h := open(
+		t,
+		mcp.Options{Env: func() []string { return append(os.Environ(), "FROM_FILE=secret", "SHARED=file") }},
+		s,
+	)
 	for name, want := range map[string]string{"OWN": "own secret", "FROM_FILE": "secret", "SHARED": "server"} {
 		r, err := run(t.Context(), t, h, "mcp__srv__env", map[string]any{"text": name})
 		if err != nil || r.Text != name+"="+want {

@@ -12,7 +12,7 @@ import (
 	"github.com/idelchi/aura/internal/tool"
 )
 
-// Questions of servers go to the person; without one they are refused.
+// Questions of servers go to the user; without one they are refused.
 func TestElicit(t *testing.T) {
 	over(t, func(t *testing.T, s mcp.Server) {
 		var asked []string
@@ -32,12 +32,30 @@ func TestElicit(t *testing.T) {
 			t.Errorf("questions: %q", asked)
 		}
 
-		declines := open(t, mcp.Options{Ask: func(context.Context, tool.Question) ([]string, error) { return nil, errors.New("no") }}, s)
-		if r, err := run(t.Context(), t, declines, "mcp__srv__ask", nil); err != nil || !strings.HasPrefix(r.Text, "decline") {
+		declines := open(
+			t,
+			mcp.Options{Ask: func(context.Context, tool.Question) ([]string, error) { return nil, errors.New("no") }},
+			s,
+		)
+		if r, err := run(
+			t.Context(),
+			t,
+			declines,
+			"mcp__srv__ask",
+			nil,
+		); err != nil ||
+			!strings.HasPrefix(r.Text, "decline") {
 			t.Errorf("declined: %q, %v", r.Text, err)
 		}
 		nobody := open(t, mcp.Options{}, s)
-		if _, err := run(t.Context(), t, nobody, "mcp__srv__ask", nil); err == nil || !strings.Contains(err.Error(), "elicitation") {
+		if _, err := run(
+			t.Context(),
+			t,
+			nobody,
+			"mcp__srv__ask",
+			nil,
+		); err == nil ||
+			!strings.Contains(err.Error(), "elicitation") {
 			t.Errorf("nobody there: %v", err)
 		}
 	})
@@ -57,7 +75,8 @@ func TestOffers(t *testing.T) {
 			{"mcp__srv__none", ``, "", "no MCP prompt"},
 		} {
 			r, err := h.Prompt(t.Context(), x.name, x.args)
-			if x.err != "" && (err == nil || !strings.Contains(err.Error(), x.err)) || x.err == "" && (err != nil || r.Text != x.want) {
+			if x.err != "" && (err == nil || !strings.Contains(err.Error(), x.err)) ||
+				x.err == "" && (err != nil || r.Text != x.want) {
 				t.Errorf("%s %s: %q, %v", x.name, x.args, r.Text, err)
 			}
 		}

@@ -202,8 +202,16 @@ func (l *loader) project(path string) {
 			s.Type = "http"
 		}
 		l.add(Server{
-			Name: name, File: path, Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers,
-			Timeout: time.Duration(s.Timeout) * time.Millisecond, Disabled: s.Disabled,
+			Name:     name,
+			File:     path,
+			Type:     s.Type,
+			Command:  s.Command,
+			Args:     s.Args,
+			Env:      s.Env,
+			URL:      s.URL,
+			Headers:  s.Headers,
+			Timeout:  time.Duration(s.Timeout) * time.Millisecond,
+			Disabled: s.Disabled,
 		}, root, "mcpServers", name)
 	}
 }
@@ -315,7 +323,10 @@ func (s Server) expanded(getenv func(string) (string, bool)) (Server, error) {
 	fill := func(key, text string) string {
 		out, missing := expand(text, getenv)
 		if missing != "" {
-			errs = append(errs, &config.Error{File: s.File, Line: s.Line, Path: s.Name + "." + key, Msg: "$" + missing + " is not set"})
+			errs = append(
+				errs,
+				&config.Error{File: s.File, Line: s.Line, Path: s.Name + "." + key, Msg: "$" + missing + " is not set"},
+			)
 		}
 		return out
 	}

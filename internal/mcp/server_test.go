@@ -30,10 +30,33 @@ func TestLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := []config.File{
-		{Home: "global", Path: write(t, dir, "g.yaml", "a: {command: global}\nb: {command: global}\nc: {command: global, timeout: 5}\n")},
-		{Home: "project", Path: write(t, dir, "p.yaml", "A:\n  url: https://example.org/mcp\n  headers: {X: \"${Y}\"}\n  deferred: true\n  condition: auto\n")},
+		{
+			Home: "global",
+			Path: write(
+				t,
+				dir,
+				"g.yaml",
+				"a: {command: global}\nb: {command: global}\nc: {command: global, timeout: 5}\n",
+			),
+		},
+		{
+			Home: "project",
+			Path: write(
+				t,
+				dir,
+				"p.yaml",
+				"A:\n  url: https://example.org/mcp\n  headers: {X: \"${Y}\"}\n  deferred: true\n  condition: auto\n",
+			),
+		},
 	}
-	project := write(t, dir, ".mcp.json", "{\n\t\"mcpServers\": {\n\t\t\"a\": {\"command\": \"json\"},\n\t\t\"b\": {\"command\": \"json\", \"timeout\": 1500, \"args\": [\"x\"]},\n\t\t\"d\": {\"type\": \"streamable-http\", \"url\": \"http://localhost\"}\n\t}\n}\n")
+	project := write(
+		t,
+		dir,
+		".mcp.json",
+		"{\n\t\"mcpServers\": {\n\t\t\"a\": {\"command\": \"json\"},\n"+
+			"\t\t\"b\": {\"command\": \"json\", \"timeout\": 1500, \"args\": [\"x\"]},\n"+
+			"\t\t\"d\": {\"type\": \"streamable-http\", \"url\": \"http://localhost\"}\n\t}\n}\n",
+	)
 	servers, err := mcp.Load(files, "global", project)
 	if err != nil {
 		t.Fatal(err)
@@ -56,16 +79,17 @@ func TestLoad(t *testing.T) {
 func TestLoadMistakes(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct{ text, want string }{
-		"broken":    {"a: [\n", ":"},
-		"no map":    {"- a\n", ":1: want a mapping"},
-		"scalar":    {"a: b\n", ":1: a: want a mapping"},
-		"unknown":   {"a:\n  commando: x\n", `:2: a.commando: unknown key (did you mean "command"?)`},
-		"both":      {"a:\n  command: x\n  url: http://x\n", ":3: a.url: only type http has url and headers"},
-		"both http": {"a:\n  type: http\n  url: http://x\n  command: x\n", ":4: a.command: only type stdio has command, args and env"},
-		"no url":    {"x: {}\na: {type: http}\n", ":2: a.url: missing"},
-		"twice":     {"a: {command: x}\nA: {command: y}\n", ":2: A: server is already defined in"},
-		"name":      {"\"!!\": {command: x}\n", ":1: !!: a server needs a name of letters and digits"},
-		"timeout":   {"a: {command: x, timeout: soon}\n", ":1: a.timeout: want a duration"},
+		"broken":  {"a: [\n", ":"},
+		"no map":  {"- a\n", ":1: want a mapping"},
+		"scalar":  {"a: b\n", ":1: a: want a mapping"},
+		"unknown": {"a:\n  commando: x\n", `:2: a.commando: unknown key (did you mean "command"?)`},
+		"both":    {"a:\n  command: x\n  url: http://x\n", ":3: a.url: only type http has url and headers"},
+		"both http": {"a:\n  type: http\n  url: http://x\n  command: x\n", ":4: a.command: only type stdio has " +
+			"command, args and env"},
+		"no url":  {"x: {}\na: {type: http}\n", ":2: a.url: missing"},
+		"twice":   {"a: {command: x}\nA: {command: y}\n", ":2: A: server is already defined in"},
+		"name":    {"\"!!\": {command: x}\n", ":1: !!: a server needs a name of letters and digits"},
+		"timeout": {"a: {command: x, timeout: soon}\n", ":1: a.timeout: want a duration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,7 @@ type Image struct {
 }
 
 // Thought is one piece of reasoning in the form in which its provider needs it
-// again. Other providers ignore it; what a person reads is Message.Thinking.
+// again. Other providers ignore it; what a user reads is Message.Thinking.
 type Thought struct {
 	Provider  string `json:"provider"`            // Wire format that made it, for example "anthropic".
 	ID        string `json:"id,omitempty"`        // Item ID, where the provider has one.
@@ -53,7 +53,7 @@ func (m *Message) Sent() bool { return m.Type != DisplayOnly }
 // Saved reports whether the message is kept when the session is.
 func (m *Message) Saved() bool { return m.Type != Ephemeral }
 
-// Plain reports whether the message is text that the person or the model said:
+// Plain reports whether the message is text that the user or the model said:
 // what Context.Turns lists.
 func (m *Message) Plain() bool {
 	return m.Type == sdk.TypeNormal && m.Content != "" && (m.Role == User || m.Role == Assistant)

@@ -33,7 +33,7 @@ type AskerOptions struct {
 	Interrupt func()
 }
 
-// Asker puts questions to the person at the terminal, one at a time.
+// Asker puts questions to the user at the terminal, one at a time.
 type Asker struct {
 	opts  AskerOptions
 	style style
@@ -69,7 +69,7 @@ func (a *Asker) begin(ctx context.Context) (end func(), err error) {
 	}, nil
 }
 
-// Approve shows a call and lets the person decide. It returns at once when ctx
+// Approve shows a call and lets the user decide. It returns at once when ctx
 // ends. Ctrl+C refuses; so does an input that ends.
 func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	end, err := a.begin(ctx)
@@ -80,7 +80,11 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	io.WriteString(a.opts.Out, a.question(q))
 	pattern := a.suggest(q)
 	for {
-		r, err := a.opts.Editor.choose(ctx, fmt.Sprintf("[y] once  [s] session  [p] pattern %s  [n] no (reason) ", a.style.dim(oneLine(pattern))), "yspn")
+		r, err := a.opts.Editor.choose(
+			ctx,
+			fmt.Sprintf("[y] once  [s] session  [p] pattern %s  [n] no (reason) ", a.style.dim(oneLine(pattern))),
+			"yspn",
+		)
 		if err != nil {
 			return a.cancelled(err)
 		}
@@ -106,9 +110,13 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	}
 }
 
-// pattern lets the person edit a pattern, if that is possible, and choose for how long it
+// pattern lets the user edit a pattern, if that is possible, and choose for how long it
 // holds.
-func (a *Asker) pattern(ctx context.Context, q agent.Approval, proposal string) (answer agent.Decision, back bool, err error) {
+func (a *Asker) pattern(
+	ctx context.Context,
+	q agent.Approval,
+	proposal string,
+) (answer agent.Decision, back bool, err error) {
 	pattern := proposal
 	switch {
 	case !a.opts.Editor.Interactive():
@@ -150,7 +158,13 @@ type Scope struct {
 // Scopes lists the choices there are for a call.
 func Scopes(q agent.Approval) []Scope {
 	return slices.DeleteFunc([]Scope{
-		{'s', "in this session", agent.ForSession}, {'p', "in this project", agent.ForProject}, {'g', "everywhere", agent.ForAlways},
+		{
+			's',
+			"in this session",
+			agent.ForSession,
+		},
+		{'p', "in this project", agent.ForProject},
+		{'g', "everywhere", agent.ForAlways},
 	}, func(s Scope) bool { return !q.Keeps(s.Remember) })
 }
 
@@ -232,7 +246,10 @@ func (a *Asker) shorten(lines []string, size int) []string {
 	var out []string
 	for i, line := range lines {
 		if i == most || len(line) > 4000 {
-			return append(out, a.style.red(fmt.Sprintf("… not all of it is shown: %d bytes in %d lines", size, len(lines))))
+			return append(
+				out,
+				a.style.red(fmt.Sprintf("… not all of it is shown: %d bytes in %d lines", size, len(lines))),
+			)
 		}
 		out = append(out, visible(line))
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/idelchi/aura/internal/tool"
 )
 
-// Ask puts a question of the model to the person: one of its options by number, or
+// Ask puts a question of the model to the user: one of its options by number, or
 // several as in "1,3", or any text where there are none. Ctrl+C returns ErrInterrupt
 // and the end of ctx its error, at once.
 func (a *Asker) Ask(ctx context.Context, q tool.Question) ([]string, error) {
@@ -22,7 +22,12 @@ func (a *Asker) Ask(ctx context.Context, q tool.Question) ([]string, error) {
 	}
 	defer end()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", a.style.yellow("?"), strings.ReplaceAll(visible(strings.TrimSpace(q.Text)), "\n", "\n  "))
+	fmt.Fprintf(
+		&b,
+		"%s %s\n",
+		a.style.yellow("?"),
+		strings.ReplaceAll(visible(strings.TrimSpace(q.Text)), "\n", "\n  "),
+	)
 	for i, option := range q.Options {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, oneLine(option))
 	}

@@ -10,7 +10,18 @@ import (
 )
 
 // telling lists the arguments that say best what a call does, in this order.
-var telling = [...]string{"command", "path", "file_path", "pattern", "url", "query", "name", "description", "question", "summary"}
+var telling = [...]string{
+	"command",
+	"path",
+	"file_path",
+	"pattern",
+	"url",
+	"query",
+	"name",
+	"description",
+	"question",
+	"summary",
+}
 
 // describe is a call in one line: the tool and what it is about.
 func describe(tool string, args map[string]any) string {

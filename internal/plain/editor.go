@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrInterrupt is returned when the person presses Ctrl+C on an empty line.
+// ErrInterrupt is returned when the user presses Ctrl+C on an empty line.
 var ErrInterrupt = errors.New("interrupted")
 
 // maxLine bounds a line that is not typed.
@@ -32,7 +32,7 @@ type EditorOptions struct {
 	Logger   *slog.Logger        // nil = none.
 }
 
-// Editor reads lines from a person. On a terminal it edits them; from anything
+// Editor reads lines from a user. On a terminal it edits them; from anything
 // else every line is one input and no prompt is printed.
 type Editor struct {
 	in      io.Reader
@@ -67,7 +67,7 @@ func NewEditor(in io.Reader, out io.Writer, o EditorOptions) *Editor {
 	return e
 }
 
-// Interactive reports whether a person sits at a terminal that can edit lines.
+// Interactive reports whether a user sits at a terminal that can edit lines.
 func (e *Editor) Interactive() bool { return e.raw }
 
 // Close ends reading. Call it once, when no ReadLine runs.

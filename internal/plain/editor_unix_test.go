@@ -297,7 +297,11 @@ func approve(ctx context.Context, a *Asker, q agent.Approval) <-chan agent.Decis
 func TestApproveScopes(t *testing.T) {
 	x := newTerminal(t)
 	a := asker(x, AskerOptions{})
-	got := approve(t.Context(), a, agent.Approval{Tool: "Bash", Keep: []agent.Remember{agent.ForSession, agent.ForAlways}})
+	got := approve(
+		t.Context(),
+		a,
+		agent.Approval{Tool: "Bash", Keep: []agent.Remember{agent.ForSession, agent.ForAlways}},
+	)
 	x.expect("[n] no (reason) ")
 	x.press("p")
 	x.expect("allow always: ")
@@ -311,8 +315,13 @@ func TestApproveScopes(t *testing.T) {
 
 func TestApprove(t *testing.T) {
 	question := agent.Approval{
-		Tool: "Bash", Args: map[string]any{"command": "go test ./...\x1b[2K\u202e"}, Agent: "coder", Effects: []string{"network"},
-		Asks: []lifecycle.Refusal{{Source: lifecycle.Source{Kind: "guard", Name: "policy"}, Reason: "confirm rule Bash"}},
+		Tool:    "Bash",
+		Args:    map[string]any{"command": "go test ./...\x1b[2K\u202e"},
+		Agent:   "coder",
+		Effects: []string{"network"},
+		Asks: []lifecycle.Refusal{
+			{Source: lifecycle.Source{Kind: "guard", Name: "policy"}, Reason: "confirm rule Bash"},
+		},
 	}
 	const choices, scope = "[n] no (reason) ", "[b] back "
 	tests := []struct {
@@ -322,9 +331,21 @@ func TestApprove(t *testing.T) {
 	}{
 		{"once", []string{choices, "xy"}, agent.Decision{Allow: true}},
 		{"session", []string{choices, "s"}, agent.Decision{Allow: true, Remember: "session", Pattern: "Bash:go test*"}},
-		{"pattern", []string{choices, "p", "allow always: ", "\x7f ./...\r", scope, "p"}, agent.Decision{Allow: true, Remember: "project", Pattern: "Bash:go test ./..."}},
-		{"pattern everywhere", []string{choices, "p", "allow always: ", "\r", scope, "g"}, agent.Decision{Allow: true, Remember: "global", Pattern: "Bash:go test*"}},
-		{"pattern and back", []string{choices, "p", "allow always: ", "\r", scope, "b", choices, "y"}, agent.Decision{Allow: true}},
+		{
+			"pattern",
+			[]string{choices, "p", "allow always: ", "\x7f ./...\r", scope, "p"},
+			agent.Decision{Allow: true, Remember: "project", Pattern: "Bash:go test ./..."},
+		},
+		{
+			"pattern everywhere",
+			[]string{choices, "p", "allow always: ", "\r", scope, "g"},
+			agent.Decision{Allow: true, Remember: "global", Pattern: "Bash:go test*"},
+		},
+		{
+			"pattern and back",
+			[]string{choices, "p", "allow always: ", "\r", scope, "b", choices, "y"},
+			agent.Decision{Allow: true},
+		},
 		{"no", []string{choices, "n", "none): ", "use make\r"}, agent.Decision{Reason: "use make"}},
 		{"Ctrl+C", []string{choices, "\x03"}, agent.Decision{Reason: "cancelled"}},
 	}
@@ -362,7 +383,11 @@ func TestApproveLines(t *testing.T) {
 	for _, keys := range [][]string{{"p", "s"}, {"p", "b", "p", "s"}} {
 		x := newTerminal(t)
 		a := asker(x, AskerOptions{Suggest: func(string, map[string]any) string { return pattern }})
-		got := approve(t.Context(), a, agent.Approval{Tool: "Bash", Args: map[string]any{"command": "rm -rf tmp\nls\t/"}})
+		got := approve(
+			t.Context(),
+			a,
+			agent.Approval{Tool: "Bash", Args: map[string]any{"command": "rm -rf tmp\nls\t/"}},
+		)
 		for i, key := range keys {
 			if i%2 == 0 {
 				x.expect("[n] no (reason) ")

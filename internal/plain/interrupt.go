@@ -107,7 +107,7 @@ func (i *Interrupter) Signal() os.Signal {
 	return i.last
 }
 
-// Typed forgets a Ctrl+C between turns: the person has typed something since.
+// Typed forgets a Ctrl+C between turns: the user has typed something since.
 func (i *Interrupter) Typed() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -43,7 +43,7 @@ type CallReport struct {
 	Agent      string         `json:"agent,omitempty"` // Set for calls of sub-agents.
 }
 
-// NoticeReport is something that was for the person only.
+// NoticeReport is something that was for the user only.
 type NoticeReport struct {
 	Source string `json:"source"`
 	Text   string `json:"text"`

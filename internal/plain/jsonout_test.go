@@ -85,7 +85,10 @@ func TestArgumentsThatAreNoJSON(t *testing.T) {
 		}
 		o.Observe(agent.Event{Kind: agent.ToolStarted, Tool: "T", CallID: "1", Args: args})
 		o.Observe(agent.Event{Kind: agent.ToolFinished, Tool: "T", CallID: "1"})
-		if err := o.Finish(Outcome{}); err != nil || !strings.Contains(out.String(), `"bad":"NaN"`) || !strings.Contains(out.String(), `"good":1`) {
+		if err := o.Finish(
+			Outcome{},
+		); err != nil || !strings.Contains(out.String(), `"bad":"NaN"`) ||
+			!strings.Contains(out.String(), `"good":1`) {
 			t.Errorf("%s: %v: %s", format, err, out.String())
 		}
 	}

@@ -82,7 +82,10 @@ func TestLineEditing(t *testing.T) {
 	}
 	complete := func(text string, pos int) []string {
 		word := text[strings.LastIndex(text[:pos], " ")+1 : pos]
-		return slices.DeleteFunc([]string{"/help", "/agent", "/agents", "/auto"}, func(c string) bool { return !strings.HasPrefix(c, word) })
+		return slices.DeleteFunc(
+			[]string{"/help", "/agent", "/agents", "/auto"},
+			func(c string) bool { return !strings.HasPrefix(c, word) },
+		)
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,7 +145,8 @@ func FuzzDecoder(f *testing.F) {
 			t.Errorf("%d bytes kept back", len(d.buf))
 		}
 		for _, r := range l.text {
-			if r == utf8.RuneError && !strings.ContainsRune(string(data), r) && !d.paste && !strings.Contains(string(data), "\x1b[200~") {
+			if r == utf8.RuneError && !strings.ContainsRune(string(data), r) && !d.paste &&
+				!strings.Contains(string(data), "\x1b[200~") {
 				t.Errorf("invalid character in %q", string(l.text))
 			}
 			if r != '\n' && r != '\t' && unicode.IsControl(r) {

@@ -90,7 +90,7 @@ func (p *Printer) SetVerbose(on bool) {
 }
 
 // Pause holds everything back until the returned function is called, so that a
-// question to the person stays readable. What happens meanwhile is shown then.
+// question to the user stays readable. What happens meanwhile is shown then.
 func (p *Printer) Pause() (resume func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -38,10 +38,29 @@ func story() []agent.Event {
 		{Kind: agent.ToolStarted, Tool: "Bash", CallID: "2", Args: map[string]any{"command": "go test ./...\ngo vet"}},
 		{Kind: agent.ToolOutput, Tool: "Bash", CallID: "2", Text: "ok  a\nok"},
 		{Kind: agent.ToolOutput, Tool: "Bash", CallID: "2", Text: "  b\n\x1b[31mred\x1b[0m\n4\n5\n6\n7\nend"},
-		{Kind: agent.ToolFinished, Tool: "Bash", CallID: "2", Text: "ok  a\n…\n\nError: exit status 1", Failed: true, Duration: 1234 * time.Millisecond},
+		{
+			Kind:     agent.ToolFinished,
+			Tool:     "Bash",
+			CallID:   "2",
+			Text:     "ok  a\n…\n\nError: exit status 1",
+			Failed:   true,
+			Duration: 1234 * time.Millisecond,
+		},
 		{Kind: agent.Noticed, Source: `plugin "x"`, Text: "watch out\nsecond line"},
-		{Kind: agent.ToolFinished, Tool: "Bash", CallID: "3", Args: map[string]any{"command": "rm -rf /"}, Text: "denied by the person: no", Failed: true},
-		{Kind: agent.ToolStarted, Tool: "Task", CallID: "4", Args: map[string]any{"description": "review", "prompt": "look"}},
+		{
+			Kind:   agent.ToolFinished,
+			Tool:   "Bash",
+			CallID: "3",
+			Args:   map[string]any{"command": "rm -rf /"},
+			Text:   "denied by the user: no",
+			Failed: true,
+		},
+		{
+			Kind:   agent.ToolStarted,
+			Tool:   "Task",
+			CallID: "4",
+			Args:   map[string]any{"description": "review", "prompt": "look"},
+		},
 		{Kind: agent.TurnStarted, Agent: "review", Text: "look"},
 		{Kind: agent.TextDelta, Agent: "review", Text: "never on stdout"},
 		{Kind: agent.ThoughtDelta, Agent: "review", Text: "hidden"},
@@ -240,7 +259,11 @@ func TestBrokenOutputIsReported(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	if _, err := NewOutput("yaml", PrinterOptions{}); err == nil || !strings.Contains(err.Error(), "text, json, stream-json") {
+	if _, err := NewOutput(
+		"yaml",
+		PrinterOptions{},
+	); err == nil ||
+		!strings.Contains(err.Error(), "text, json, stream-json") {
 		t.Errorf("unknown format: %v", err)
 	}
 }
@@ -287,7 +310,10 @@ func FuzzFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var x filter
 		for _, got := range []string{x.clean(s), x.clean(s), visible(s), oneLine(s)} {
-			if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0 || reorders(r)) }); i >= 0 {
+			if i := strings.IndexFunc(
+				got,
+				func(r rune) bool { return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0 || reorders(r)) },
+			); i >= 0 {
 				t.Errorf("%q is left of %q", got[i:], s)
 			}
 		}
@@ -323,9 +349,18 @@ func TestRetry(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		var out, errs bytes.Buffer
 		p := NewPrinter(PrinterOptions{
-			Out: &out, Err: &errs, Env: func(string) string { return "" }, Terminal: func(io.Writer) bool { return terminal },
+			Out:      &out,
+			Err:      &errs,
+			Env:      func(string) string { return "" },
+			Terminal: func(io.Writer) bool { return terminal },
 		})
-		p.Observe(agent.Event{Kind: agent.Retrying, Text: "box: rate limited (HTTP 429): slow down", Duration: 1600 * time.Millisecond})
+		p.Observe(
+			agent.Event{
+				Kind:     agent.Retrying,
+				Text:     "box: rate limited (HTTP 429): slow down",
+				Duration: 1600 * time.Millisecond,
+			},
+		)
 		want := ""
 		if terminal {
 			want = "~ retrying in 2s (box: rate limited (HTTP 429): slow down)\n"

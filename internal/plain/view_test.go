@@ -85,14 +85,36 @@ func (s *fakeScreen) put(c rune) {
 func (s *fakeScreen) text() string {
 	var out []string
 	for _, row := range s.rows {
-		out = append(out, strings.TrimRight(string(slices.DeleteFunc(slices.Clone(row), func(r rune) bool { return r < 0 })), " "))
+		out = append(
+			out,
+			strings.TrimRight(string(slices.DeleteFunc(slices.Clone(row), func(r rune) bool { return r < 0 })), " "),
+		)
 	}
 	return strings.TrimRight(strings.Join(out, "\n"), "\n")
 }
 
 func TestRedrawLeavesNothingBehind(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	inputs := []string{"a", "word ", "日", "é", "\x7f", "\x7f\x7f\x7f", "\x17", "\x1b[D", "\x1b[C", "\x01", "\x05", "\n", "\x1b[A", "\x1b[B", "\x15", "\t", "\x19", "x"}
+	inputs := []string{
+		"a",
+		"word ",
+		"日",
+		"é",
+		"\x7f",
+		"\x7f\x7f\x7f",
+		"\x17",
+		"\x1b[D",
+		"\x1b[C",
+		"\x01",
+		"\x05",
+		"\n",
+		"\x1b[A",
+		"\x1b[B",
+		"\x15",
+		"\t",
+		"\x19",
+		"x",
+	}
 	for _, width := range []int{5, 8, 20} {
 		s, v := &fakeScreen{width: width}, &view{}
 		s.write("before\r\n")
@@ -106,7 +128,15 @@ func TestRedrawLeavesNothingBehind(t *testing.T) {
 			s.write(v.draw("> ", l.text, l.pos, width, 1000))
 			want := arrange("> ", l.text, l.pos, width)
 			if s.row != top+want.row || s.col != want.col {
-				t.Fatalf("width %d, %q: cursor at %d,%d, want %d,%d", width, string(l.text), s.row-top, s.col, want.row, want.col)
+				t.Fatalf(
+					"width %d, %q: cursor at %d,%d, want %d,%d",
+					width,
+					string(l.text),
+					s.row-top,
+					s.col,
+					want.row,
+					want.col,
+				)
 			}
 			fresh := &fakeScreen{width: width}
 			fresh.write("before\r\n" + (&view{}).draw("> ", l.text, l.pos, width, 1000))

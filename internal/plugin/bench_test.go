@@ -72,14 +72,42 @@ func BenchmarkDispatch(b *testing.B) {
 // context4K is a snapshot that takes 4 KB as JSON.
 func context4K(b *testing.B) *sdk.BeforeChatContext {
 	c := &sdk.BeforeChatContext{Context: sdk.Context{
-		Iteration: 3, Agent: "Coder", Mode: "edit", Workdir: "/home/someone/project", SessionID: "20260101-120000-abcdef", Provider: "local",
-		ModelInfo:   sdk.ModelInfo{Name: "llama3:8b", Family: "llama", ParameterCount: 8e9, ContextLength: 8192, Capabilities: []string{"tools", "vision"}},
-		Stats:       sdk.Stats{StartTime: time.Unix(1e9, 5), Turns: 4, TopTools: []sdk.ToolCount{{Name: "Bash", Count: 3}, {Name: "Read", Count: 2}}},
-		PatchCounts: map[string]int{"main.go": 2}, AvailableTools: []string{"Bash", "Read", "Write", "Glob", "Grep"}, Vars: map[string]string{"a": "b"},
-		SystemPrompt: strings.Repeat("You are a careful assistant. ", 44), PluginConfig: map[string]any{"max": 3},
+		Iteration: 3,
+		Agent:     "Coder",
+		Mode:      "edit",
+		Workdir:   "/home/someone/project",
+		SessionID: "20260101-120000-abcdef",
+		Provider:  "local",
+		ModelInfo: sdk.ModelInfo{
+			Name:           "llama3:8b",
+			Family:         "llama",
+			ParameterCount: 8e9,
+			ContextLength:  8192,
+			Capabilities:   []string{"tools", "vision"},
+		},
+		Stats: sdk.Stats{
+			StartTime: time.Unix(1e9, 5),
+			Turns:     4,
+			TopTools:  []sdk.ToolCount{{Name: "Bash", Count: 3}, {Name: "Read", Count: 2}},
+		},
+		PatchCounts: map[string]int{
+			"main.go": 2,
+		},
+		AvailableTools: []string{"Bash", "Read", "Write", "Glob", "Grep"},
+		Vars:           map[string]string{"a": "b"},
+		SystemPrompt:   strings.Repeat("You are a careful assistant. ", 44),
+		PluginConfig:   map[string]any{"max": 3},
 	}}
 	for i := range 6 {
-		c.ToolHistory = append(c.ToolHistory, sdk.ToolCall{Name: "Bash", Args: map[string]any{"command": "go test ./...", "n": float64(i)}, ArgsJSON: `{"command":"go test ./...","n":1}`, Result: "ok  \tpackage\t0.01s"})
+		c.ToolHistory = append(
+			c.ToolHistory,
+			sdk.ToolCall{
+				Name:     "Bash",
+				Args:     map[string]any{"command": "go test ./...", "n": float64(i)},
+				ArgsJSON: `{"command":"go test ./...","n":1}`,
+				Result:   "ok  \tpackage\t0.01s",
+			},
+		)
 		c.Turns = append(c.Turns, sdk.Turn{Role: "user", Content: strings.Repeat("please do something ", 4)})
 	}
 	text, err := json.Marshal(c)
@@ -92,7 +120,12 @@ func context4K(b *testing.B) *sdk.BeforeChatContext {
 // BenchmarkNative is one call into a process with a context of 4 KB, without the
 // pipeline.
 func BenchmarkNative(b *testing.B) {
-	all := strings.Replace(small, "calls++", "calls += 1 + min(0, len(c.Turns)+len(c.ToolHistory)+len(c.SystemPrompt))", 1) // Looks at everything.
+	all := strings.Replace(
+		small,
+		"calls++",
+		"calls += 1 + min(0, len(c.Turns)+len(c.ToolHistory)+len(c.SystemPrompt))",
+		1,
+	) // Looks at everything.
 	h := one(b, "engine: native", "fmt strings", all).Bindings()[0].Handler
 	ev := &lifecycle.Event{Moment: lifecycle.BeforeChat, Data: context4K(b)}
 	ctx, cancel := context.WithTimeout(context.Background(), plugin.HookTimeout)
@@ -111,7 +144,10 @@ func BenchmarkLoadNative(b *testing.B) {
 	write(b, dir, "small", "engine: native", "fmt strings", small)
 	load(b, plugin.Options{Dirs: []string{dir}})
 	for b.Loop() {
-		s, err := plugin.Load(context.Background(), plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: builds}})
+		s, err := plugin.Load(
+			context.Background(),
+			plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: builds}},
+		)
 		if err != nil {
 			b.Fatal(err)
 		}

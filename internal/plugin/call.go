@@ -15,7 +15,7 @@ import (
 const (
 	// lateness is how long a call may take to notice that its time is up.
 	lateness = 100 * time.Millisecond
-	// quitAfter is the same when the person ended the call, who does not wait for it.
+	// quitAfter is the same when the user ended the call, who does not wait for it.
 	quitAfter = 5 * time.Second
 )
 
@@ -43,7 +43,11 @@ type lateError struct {
 
 func (e *lateError) Error() string {
 	if e.off != "" {
-		return fmt.Sprintf("timed out after %s and does not stop: plugin %q is switched off until /reload", e.limit, e.off)
+		return fmt.Sprintf(
+			"timed out after %s and does not stop: plugin %q is switched off until /reload",
+			e.limit,
+			e.off,
+		)
 	}
 	return fmt.Sprintf("timed out after %s", e.limit)
 }
@@ -87,7 +91,12 @@ func (p *plugin) call(ctx context.Context, limit time.Duration, shared bool, f f
 
 // invoke is call for functions that take the context. Where they return as soon as
 // it ends, nobody else has to do it.
-func (p *plugin) invoke(ctx context.Context, limit time.Duration, shared bool, f func(ctx context.Context) error) error {
+func (p *plugin) invoke(
+	ctx context.Context,
+	limit time.Duration,
+	shared bool,
+	f func(ctx context.Context) error,
+) error {
 	if !p.prompt {
 		return p.call(ctx, limit, shared, f)
 	}
@@ -246,7 +255,7 @@ func (p *plugin) usable() error {
 	return nil
 }
 
-// asFault tells the pipeline which errors of a hook the person must hear of.
+// asFault tells the pipeline which errors of a hook the user must hear of.
 func asFault(err error) error {
 	if e, ok := errors.AsType[*panicError](err); ok {
 		return &lifecycle.Fault{Verdict: lifecycle.Panicked, Err: e}

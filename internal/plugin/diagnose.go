@@ -56,7 +56,12 @@ func (r refusal) diagnose(fset *token.FileSet, f *ast.File, all []*ast.File) (er
 		case *ast.CallExpr:
 			fn, ok := n.Fun.(*ast.Ident)
 			if ok && fn.Obj == nil && slices.Contains(r.builtins, fn.Name) && !declares(all, fn.Name) {
-				err = fmt.Errorf("%s: the interpreter does not know the builtin %s (%s)", fset.Position(n.Pos()), fn.Name, wayOut)
+				err = fmt.Errorf(
+					"%s: the interpreter does not know the builtin %s (%s)",
+					fset.Position(n.Pos()),
+					fn.Name,
+					wayOut,
+				)
 			}
 		}
 		return err == nil

@@ -84,7 +84,12 @@ func duplicates(list []candidate) (errs []error) {
 		}
 		key := strings.ToLower(c.name)
 		if other := first[key]; other != nil {
-			err := fmt.Errorf("two plugins are called %q: %s and %s (rename one with \"name:\" in its plugin.yaml)", c.name, other.dir, c.dir)
+			err := fmt.Errorf(
+				"two plugins are called %q: %s and %s (rename one with \"name:\" in its plugin.yaml)",
+				c.name,
+				other.dir,
+				c.dir,
+			)
 			c.err = err
 			errs = append(errs, err)
 			continue

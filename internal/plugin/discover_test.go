@@ -37,7 +37,11 @@ func TestDiscovery(t *testing.T) {
 	write(t, dir, "vendor/other", "", "", hello)
 	write(t, dir, "m/renamed", "name: my-name", "", hello)
 	write(t, dir, "n/broken", "disabled: true", "", "this is not Go")
-	writeFiles(t, dir, map[string]string{"no-manifest/go.mod": "module x", "no-manifest/main.go": "package x", "README.md": "hi"})
+	writeFiles(
+		t,
+		dir,
+		map[string]string{"no-manifest/go.mod": "module x", "no-manifest/main.go": "package x", "README.md": "hi"},
+	)
 
 	s := load(t, plugin.Options{Dirs: []string{dir}})
 	if got, want := names(s), "alpha my-name broken:disabled zeta"; got != want {
@@ -46,7 +50,8 @@ func TestDiscovery(t *testing.T) {
 	if got := said(t, s); got != "hello|hello|hello" {
 		t.Errorf("said %q", got)
 	}
-	if !plugin.Present([]string{dir}) || plugin.Present([]string{filepath.Join(dir, "no-manifest"), filepath.Join(dir, "nowhere")}) {
+	if !plugin.Present([]string{dir}) ||
+		plugin.Present([]string{filepath.Join(dir, "no-manifest"), filepath.Join(dir, "nowhere")}) {
 		t.Error("Present is wrong")
 	}
 }
@@ -83,7 +88,13 @@ func TestDuplicates(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "x/same", "", "", hello)
 	write(t, dir, "y/z/other", "name: SAME", "", hello)
-	refused(t, plugin.Options{Dirs: []string{dir}}, "same", filepath.Join(dir, "x", "same"), filepath.Join(dir, "y", "z", "other"))
+	refused(
+		t,
+		plugin.Options{Dirs: []string{dir}},
+		"same",
+		filepath.Join(dir, "x", "same"),
+		filepath.Join(dir, "y", "z", "other"),
+	)
 
 	write(t, dir, "y/z/other", "name: SAME\ndisabled: true", "", hello)
 	if got := names(load(t, plugin.Options{Dirs: []string{dir}})); got != "same SAME:disabled" {
@@ -116,7 +127,10 @@ func TestIncludeAndExclude(t *testing.T) {
 		{"ba", "", ""},
 		{"off aa", "", "aa"},
 	} {
-		s := load(t, plugin.Options{Dirs: []string{dir}, Include: strings.Fields(c.include), Exclude: strings.Fields(c.exclude)})
+		s := load(
+			t,
+			plugin.Options{Dirs: []string{dir}, Include: strings.Fields(c.include), Exclude: strings.Fields(c.exclude)},
+		)
 		if got := said(t, s); got != c.want {
 			t.Errorf("include %q, exclude %q: %q, want %q", c.include, c.exclude, got, c.want)
 		}
@@ -173,7 +187,14 @@ func TestManifest(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, "probe", c.yaml, "", speak(`"x"`))
-		refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "probe": `, c.part, "--without-plugins", "aura plugins update probe")
+		refused(
+			t,
+			plugin.Options{Dirs: []string{dir}},
+			`plugin "probe": `,
+			c.part,
+			"--without-plugins",
+			"aura plugins update probe",
+		)
 	}
 	s := one(t, "# all keys\nname: probe\ndescription: What it does\ndisabled: false\noverride: false\nopt_in: false\n"+
 		"condition: auto\nonce: true\nenv: [A, B]\nconfig: {max: 3}\ntimeout: 5\non_failure: block\nengine: auto\n", "", speak(`"x"`))

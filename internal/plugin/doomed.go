@@ -15,7 +15,7 @@ import (
 // doomed takes what an interpreter says about panics. Nobody can recover from one in a
 // goroutine that interpreted code has started, and Go would end the program. But the
 // interpreter reports every function that a panic leaves, in the goroutine itself: when
-// it is the outermost one, that goroutine is ended here, and the person is told.
+// it is the outermost one, that goroutine is ended here, and the user is told.
 type doomed struct {
 	out    io.Writer
 	name   string
@@ -76,7 +76,8 @@ func unwinding() (left, all int, alone bool) {
 			all++
 			called = false
 		}
-		called = called || strings.HasPrefix(f.Function, host) || strings.HasPrefix(f.Function, engine+"(*Interpreter).")
+		called = called || strings.HasPrefix(f.Function, host) ||
+			strings.HasPrefix(f.Function, engine+"(*Interpreter).")
 		if left == 0 && f.Function != "fmt.Fprintln" {
 			return 0, 0, false
 		}

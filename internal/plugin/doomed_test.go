@@ -10,7 +10,7 @@ import (
 )
 
 // A panic in a goroutine of an interpreted plugin ends that goroutine and nothing else,
-// and the person is told which plugin and where.
+// and the user is told which plugin and where.
 func TestGoroutinePanics(t *testing.T) {
 	for name, body := range map[string]string{
 		"literal":   `go func() { panic("boom") }()`,
@@ -53,7 +53,10 @@ func BeforeChat(context.Context, sdk.BeforeChatContext) (sdk.Result, error) {
 				if r := said(t, s); r != "still here" {
 					t.Errorf("said %q", r)
 				}
-				if text := <-told; !strings.HasPrefix(text, "plugin probe: a goroutine that it started has ended: main.go:") {
+				if text := <-told; !strings.HasPrefix(
+					text,
+					"plugin probe: a goroutine that it started has ended: main.go:",
+				) {
 					t.Errorf("told %q", text)
 				}
 			}

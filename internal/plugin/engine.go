@@ -59,7 +59,7 @@ type world struct {
 	workdir string // For programs with a process of their own.
 	cache   string
 	log     *slog.Logger
-	tell    func(text string) // Says something to the person.
+	tell    func(text string) // Says something to the user.
 }
 
 // engines by their names in plugin.yaml.

@@ -36,7 +36,13 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 	}
 	for _, name := range []string{"yaegi", "native"} {
 		p, err := engineFor(name).load(t.Context(), world{
-			name: "probe", dir: dir, env: newEnvironment(nil, nil), output: io.Discard, cache: t.TempDir(), log: slog.New(slog.DiscardHandler), tell: func(string) {},
+			name:   "probe",
+			dir:    dir,
+			env:    newEnvironment(nil, nil),
+			output: io.Discard,
+			cache:  t.TempDir(),
+			log:    slog.New(slog.DiscardHandler),
+			tell:   func(string) {},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +51,11 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 		if !ok {
 			t.Fatalf("%s: %T", name, p.lookup("BeforeChat"))
 		}
-		if r, err := f(t.Context(), sdk.BeforeChatContext{Context: sdk.Context{Agent: "x"}}); err != nil || r.Message != "x" {
+		if r, err := f(
+			t.Context(),
+			sdk.BeforeChatContext{Context: sdk.Context{Agent: "x"}},
+		); err != nil ||
+			r.Message != "x" {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 		p.kill()
@@ -56,9 +66,24 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 func TestEnginesAgree(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"Schema": fmt.Sprintf("%T", schemaFunc(nil)), "Execute": fmt.Sprintf("%T", executeFunc(nil)), "Paths": fmt.Sprintf("%T", pathsFunc(nil)),
-		"Sandboxable": fmt.Sprintf("%T", boolFunc(nil)), "Parallel": fmt.Sprintf("%T", boolFunc(nil)), "Available": fmt.Sprintf("%T", boolFunc(nil)),
-		"Init": fmt.Sprintf("%T", initFunc(nil)), "Command": fmt.Sprintf("%T", commandFunc(nil)), "ExecuteCommand": fmt.Sprintf("%T", executeCommandFunc(nil)),
+		"Schema": fmt.Sprintf(
+			"%T",
+			schemaFunc(nil),
+		),
+		"Execute": fmt.Sprintf("%T", executeFunc(nil)),
+		"Paths":   fmt.Sprintf("%T", pathsFunc(nil)),
+		"Sandboxable": fmt.Sprintf(
+			"%T",
+			boolFunc(nil),
+		),
+		"Parallel":  fmt.Sprintf("%T", boolFunc(nil)),
+		"Available": fmt.Sprintf("%T", boolFunc(nil)),
+		"Init": fmt.Sprintf(
+			"%T",
+			initFunc(nil),
+		),
+		"Command":        fmt.Sprintf("%T", commandFunc(nil)),
+		"ExecuteCommand": fmt.Sprintf("%T", executeCommandFunc(nil)),
 	}
 	for _, h := range hookSpecs() {
 		want[h.function()] = h.signature()

@@ -38,8 +38,10 @@ func write(t testing.TB, dir, name, yaml, imports, body string) {
 		list.WriteString("import \"" + i + "\"\n")
 	}
 	writeFiles(t, filepath.Join(dir, name), map[string]string{
-		"go.mod": "module " + filepath.Base(name) + "\n\ngo 1.25\n", "plugin.yaml": yaml,
-		"main.go": "package " + pkg + "\n\n" + list.String() + "\nvar _ context.Context\nvar _ sdk.Result\n\n" + body + "\n",
+		"go.mod":      "module " + filepath.Base(name) + "\n\ngo 1.25\n",
+		"plugin.yaml": yaml,
+		"main.go": "package " + pkg + "\n\n" + list.String() + "\nvar _ context.Context\nvar _ sdk.Result\n" +
+			"\n" + body + "\n",
 	})
 }
 
@@ -104,5 +106,6 @@ func said(t testing.TB, s *plugin.Set) string {
 
 // speak is the source of a BeforeChat that says what the expression gives.
 func speak(expr string) string {
-	return "func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) {\n\treturn sdk.Result{Message: " + expr + "}, nil\n}\n"
+	return "func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) {\n" +
+		"\treturn sdk.Result{Message: " + expr + "}, nil\n}\n"
 }

@@ -11,7 +11,7 @@ const (
 	// unwatched is how long a call in place may take before somebody looks after it.
 	// Nearly all have returned by then.
 	unwatched = 20 * time.Millisecond
-	// quitHere is quitAfter for a call in place, which the person has to wait for.
+	// quitHere is quitAfter for a call in place, which the user has to wait for.
 	quitHere = time.Second
 )
 

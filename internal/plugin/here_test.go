@@ -22,7 +22,11 @@ var endless = []struct{ name, imports, body string }{
 	{"loop after a recovered panic", "", "\tdefer func() {\n\t\trecover()\n\t\tfor {\n\t\t}\n\t}()\n\tpanic(1)"},
 	{"deferred loop", "", "\tdefer func() {\n\t\tfor {\n\t\t}\n\t}()\n\tfor {\n\t}"},
 	{"callback", "strings", "\tstrings.Map(func(r rune) rune {\n\t\tfor {\n\t\t}\n\t}, strings.Repeat(\"x\", 100000))"},
-	{"comparison", "sort", "\tlist := make([]int, 1000)\n\tsort.Slice(list, func(i, j int) bool {\n\t\tfor {\n\t\t}\n\t})"},
+	{
+		"comparison",
+		"sort",
+		"\tlist := make([]int, 1000)\n\tsort.Slice(list, func(i, j int) bool {\n\t\tfor {\n\t\t}\n\t})",
+	},
 	{"method", "fmt", "\t_ = fmt.Sprint(loop{}, loop{})"},
 	{"goroutine", "", "\tgo func() {\n\t\tfor {\n\t\t}\n\t}()\n\tfor {\n\t}"},
 	// These do end, but long after everybody has stopped waiting.
@@ -40,17 +44,33 @@ func TestEndless(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, dir, "a", "timeout: 20ms", tt.imports, hook(lifecycle.BeforeChat, tt.body)+"type loop struct{}\n\nfunc (loop) String() string {\n\tfor {\n\t}\n}\n")
+			write(
+				t,
+				dir,
+				"a",
+				"timeout: 20ms",
+				tt.imports,
+				hook(
+					lifecycle.BeforeChat,
+					tt.body,
+				)+"type loop struct{}\n\nfunc (loop) String() string {\n\tfor {\n\t}\n}\n",
+			)
 			write(t, dir, "b", "", "", speak(`"still here"`))
 			s := load(t, plugin.Options{Dirs: []string{dir}})
 			p := lifecycle.New(lifecycle.Options{})
 			p.Bind(lifecycle.Plugin, s.Bindings())
 			ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
 			out := p.Dispatch(t.Context(), ev, nil)
-			if len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `"a/BeforeChat"`) || !strings.Contains(out.Notices[0].Text, "switched off until /reload") || len(out.Said) != 1 {
+			if len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `"a/BeforeChat"`) ||
+				!strings.Contains(out.Notices[0].Text, "switched off until /reload") ||
+				len(out.Said) != 1 {
 				t.Fatalf("%+v", out)
 			}
-			if _, err := s.Bindings()[0].Handler.Handle(t.Context(), &ev); err == nil || !strings.Contains(err.Error(), "switched off") {
+			if _, err := s.Bindings()[0].Handler.Handle(
+				t.Context(),
+				&ev,
+			); err == nil ||
+				!strings.Contains(err.Error(), "switched off") {
 				t.Errorf("the second time: %v", err)
 			}
 		})
@@ -78,10 +98,11 @@ func TestPatientHook(t *testing.T) {
 	}
 }
 
-// A person who cancels waits for a hook that does not care, but not for long.
+// A user who cancels waits for a hook that does not care, but not for long.
 func TestCancelHook(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string]string{"polite": "\tfor ctx.Err() == nil {\n\t}\n\treturn sdk.Result{}, nil", "endless": "\tfor {\n\t}"} {
+	for name, body := range map[string]string{"polite": "\tfor ctx.Err() == nil {\n\t}\n" +
+		"\treturn sdk.Result{}, nil", "endless": "\tfor {\n\t}"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		write(t, dir, "probe", "", "fmt", hook(lifecycle.BeforeChat, "\tfmt.Println(\"inside\")\n"+body))
@@ -127,14 +148,22 @@ func TestHookContext(t *testing.T) {
 func TestHooksTakeTurns(t *testing.T) {
 	t.Parallel()
 	const callers, calls = 8, 50
-	s := one(t, "", "strconv", "var n int\n\n"+speak("next()")+"\nfunc next() string {\n\tn++\n\treturn strconv.Itoa(n)\n}\n")
+	s := one(
+		t,
+		"",
+		"strconv",
+		"var n int\n\n"+speak("next()")+"\nfunc next() string {\n\tn++\n\treturn strconv.Itoa(n)\n}\n",
+	)
 	h := s.Bindings()[0].Handler
 	var seen sync.Map
 	var wg sync.WaitGroup
 	for range callers {
 		wg.Go(func() {
 			for range calls {
-				r, err := h.Handle(t.Context(), &lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}})
+				r, err := h.Handle(
+					t.Context(),
+					&lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}},
+				)
 				if _, again := seen.LoadOrStore(r.Message, true); err != nil || again {
 					t.Errorf("%q, %v", r.Message, err)
 				}

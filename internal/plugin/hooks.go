@@ -53,55 +53,63 @@ type exchange[C, R any] struct {
 // hookOf describes a hook that takes a C and returns an R.
 func hookOf[C, R any](m lifecycle.Moment, reply func(*R) lifecycle.Reply) hookSpec {
 	type function = func(context.Context, C) (R, error)
-	return hookSpec{m, func() string { return fmt.Sprintf("%T", function(nil)) }, func(p *plugin, fn any) (lifecycle.Handler, bool) {
-		f, ok := fn.(function) // Once: calls need no reflection of ours.
-		if !ok {
-			return nil, false
-		}
-		var spare atomic.Pointer[exchange[C, R]] // Of a call that has returned.
-		return lifecycle.HandlerFunc(func(ctx context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-			data, ok := ev.Data.(*C)
+	return hookSpec{
+		m,
+		func() string { return fmt.Sprintf("%T", function(nil)) },
+		func(p *plugin, fn any) (lifecycle.Handler, bool) {
+			f, ok := fn.(function) // Once: calls need no reflection of ours.
 			if !ok {
-				return lifecycle.Reply{}, fmt.Errorf("unexpected data %T", ev.Data)
+				return nil, false
 			}
-			call := spare.Swap(nil)
-			if call == nil {
-				call = &exchange[C, R]{}
-			}
-			call.c = *data
-			p.isolate(&call.c)
-			err := p.hook(ctx, func(ctx context.Context) (err error) {
-				call.r, err = f(ctx, call.c)
-				return err
-			})
-			if err != nil {
-				return lifecycle.Reply{}, asFault(err)
-			}
-			out := reply(&call.r)
-			spare.Store(call)
-			return out, nil
-		}), true
-	}}
+			var spare atomic.Pointer[exchange[C, R]] // Of a call that has returned.
+			return lifecycle.HandlerFunc(func(ctx context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
+				data, ok := ev.Data.(*C)
+				if !ok {
+					return lifecycle.Reply{}, fmt.Errorf("unexpected data %T", ev.Data)
+				}
+				call := spare.Swap(nil)
+				if call == nil {
+					call = &exchange[C, R]{}
+				}
+				call.c = *data
+				p.isolate(&call.c)
+				err := p.hook(ctx, func(ctx context.Context) (err error) {
+					call.r, err = f(ctx, call.c)
+					return err
+				})
+				if err != nil {
+					return lifecycle.Reply{}, asFault(err)
+				}
+				out := reply(&call.r)
+				spare.Store(call)
+				return out, nil
+			}), true
+		},
+	}
 }
 
 // observerOf describes a hook that takes a C and changes nothing.
 func observerOf[C any](m lifecycle.Moment) hookSpec {
 	type function = func(context.Context, C) error
-	return hookSpec{m, func() string { return fmt.Sprintf("%T", function(nil)) }, func(p *plugin, fn any) (lifecycle.Handler, bool) {
-		f, ok := fn.(function)
-		if !ok {
-			return nil, false
-		}
-		return lifecycle.HandlerFunc(func(ctx context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-			data, ok := ev.Data.(*C)
+	return hookSpec{
+		m,
+		func() string { return fmt.Sprintf("%T", function(nil)) },
+		func(p *plugin, fn any) (lifecycle.Handler, bool) {
+			f, ok := fn.(function)
 			if !ok {
-				return lifecycle.Reply{}, fmt.Errorf("unexpected data %T", ev.Data)
+				return nil, false
 			}
-			c := *data
-			p.isolate(&c)
-			return lifecycle.Reply{}, asFault(p.hook(ctx, func(ctx context.Context) error { return f(ctx, c) }))
-		}), true
-	}}
+			return lifecycle.HandlerFunc(func(ctx context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
+				data, ok := ev.Data.(*C)
+				if !ok {
+					return lifecycle.Reply{}, fmt.Errorf("unexpected data %T", ev.Data)
+				}
+				c := *data
+				p.isolate(&c)
+				return lifecycle.Reply{}, asFault(p.hook(ctx, func(ctx context.Context) error { return f(ctx, c) }))
+			}), true
+		},
+	}
 }
 
 func result(r *sdk.Result) lifecycle.Reply { return lifecycle.Reply{Result: *r} }

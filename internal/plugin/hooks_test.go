@@ -18,12 +18,36 @@ import (
 
 // signatures of all hooks: context type and result type.
 var signatures = map[lifecycle.Moment][2]string{
-	lifecycle.BeforeChat: {"BeforeChatContext", "sdk.Result"}, lifecycle.AfterResponse: {"AfterResponseContext", "sdk.Result"},
-	lifecycle.BeforeToolExecution: {"BeforeToolContext", "sdk.BeforeToolResult"}, lifecycle.AfterToolExecution: {"AfterToolContext", "sdk.Result"},
-	lifecycle.OnError: {"OnErrorContext", "sdk.Result"}, lifecycle.BeforeCompaction: {"BeforeCompactionContext", "sdk.Result"},
-	lifecycle.AfterCompaction: {"AfterCompactionContext", "sdk.Result"}, lifecycle.OnAgentSwitch: {"OnAgentSwitchContext", "sdk.Result"},
-	lifecycle.TransformMessages: {"TransformContext", "[]sdk.Message"}, lifecycle.SessionStart: {"SessionStartContext", "sdk.Result"},
-	lifecycle.UserMessage: {"UserMessageContext", "sdk.UserMessageResult"}, lifecycle.SessionEnd: {"SessionEndContext", "sdk.Result"},
+	lifecycle.BeforeChat: {
+		"BeforeChatContext",
+		"sdk.Result",
+	},
+	lifecycle.AfterResponse: {"AfterResponseContext", "sdk.Result"},
+	lifecycle.BeforeToolExecution: {
+		"BeforeToolContext",
+		"sdk.BeforeToolResult",
+	},
+	lifecycle.AfterToolExecution: {"AfterToolContext", "sdk.Result"},
+	lifecycle.OnError: {
+		"OnErrorContext",
+		"sdk.Result",
+	},
+	lifecycle.BeforeCompaction: {"BeforeCompactionContext", "sdk.Result"},
+	lifecycle.AfterCompaction: {
+		"AfterCompactionContext",
+		"sdk.Result",
+	},
+	lifecycle.OnAgentSwitch: {"OnAgentSwitchContext", "sdk.Result"},
+	lifecycle.TransformMessages: {
+		"TransformContext",
+		"[]sdk.Message",
+	},
+	lifecycle.SessionStart: {"SessionStartContext", "sdk.Result"},
+	lifecycle.UserMessage: {
+		"UserMessageContext",
+		"sdk.UserMessageResult",
+	},
+	lifecycle.SessionEnd:  {"SessionEndContext", "sdk.Result"},
 	lifecycle.StreamChunk: {"StreamChunkContext", ""},
 }
 
@@ -65,9 +89,21 @@ func hook(m lifecycle.Moment, body string) string {
 	row, _ := lifecycle.Describe(m)
 	sig := signatures[m]
 	if sig[1] == "" {
-		return fmt.Sprintf("func %s(ctx context.Context, c sdk.%s) error {\n%s\n\treturn nil\n}\n\n", row.Function, sig[0], body)
+		return fmt.Sprintf(
+			"func %s(ctx context.Context, c sdk.%s) error {\n%s\n\treturn nil\n}\n\n",
+			row.Function,
+			sig[0],
+			body,
+		)
 	}
-	return fmt.Sprintf("func %s(ctx context.Context, c sdk.%s) (%s, error) {\n\tvar r %s\n%s\n\treturn r, nil\n}\n\n", row.Function, sig[0], sig[1], sig[1], body)
+	return fmt.Sprintf(
+		"func %s(ctx context.Context, c sdk.%s) (%s, error) {\n\tvar r %s\n%s\n\treturn r, nil\n}\n\n",
+		row.Function,
+		sig[0],
+		sig[1],
+		sig[1],
+		body,
+	)
 }
 
 // PL-23 PL-24 PT-01 PT-02 PT-03 PT-04 PT-05 PT-06: every function is bound to its
@@ -114,20 +150,33 @@ func ExecuteCommand(_ context.Context, _ string, _ sdk.Context) (sdk.CommandResu
 // The table of the pipeline holds for plugins. PT-09 PT-10 PT-12 PT-13 PT-34 PT-39
 // PT-45 PT-79 LC-08 LC-10 LC-11
 func TestLifecycle(t *testing.T) {
-	lifecycletest.Run(t, lifecycletest.Maker{Kind: lifecycle.Plugin, Make: func(t *testing.T, list []lifecycletest.Behaviour) []lifecycle.Binding {
-		dir := t.TempDir()
-		for i, b := range list {
-			yaml := fmt.Sprintf("name: %s\nonce: %v\ntimeout: %s\n", b.Name, b.Once, b.Timeout)
-			if b.Condition != "" {
-				yaml += "condition: " + b.Condition + "\n"
-			}
-			if b.OnFailure != "" {
-				yaml += "on_failure: " + string(b.OnFailure) + "\n"
-			}
-			write(t, dir, fmt.Sprintf("p%d", i), yaml, "errors", "var _ = errors.New\n\n"+hook(b.Moment, behave(b)))
-		}
-		return load(t, plugin.Options{Dirs: []string{dir}}).Bindings()
-	}})
+	lifecycletest.Run(
+		t,
+		lifecycletest.Maker{
+			Kind: lifecycle.Plugin,
+			Make: func(t *testing.T, list []lifecycletest.Behaviour) []lifecycle.Binding {
+				dir := t.TempDir()
+				for i, b := range list {
+					yaml := fmt.Sprintf("name: %s\nonce: %v\ntimeout: %s\n", b.Name, b.Once, b.Timeout)
+					if b.Condition != "" {
+						yaml += "condition: " + b.Condition + "\n"
+					}
+					if b.OnFailure != "" {
+						yaml += "on_failure: " + string(b.OnFailure) + "\n"
+					}
+					write(
+						t,
+						dir,
+						fmt.Sprintf("p%d", i),
+						yaml,
+						"errors",
+						"var _ = errors.New\n\n"+hook(b.Moment, behave(b)),
+					)
+				}
+				return load(t, plugin.Options{Dirs: []string{dir}}).Bindings()
+			},
+		},
+	)
 }
 
 // behave writes a behaviour in Go.
@@ -171,14 +220,28 @@ func TestBlockReason(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{"r.Block = true", "Execution blocked by plugin"},
 		{`r.Block, r.Message, r.Prefix = true, "not today", "[p] "`, "Execution blocked by plugin: [p] not today"},
-		{`r.Block, r.Message, r.Notice = true, "not today", "for the person"`, "Execution blocked by plugin"},
+		{`r.Block, r.Message, r.Notice = true, "not today", "for the user"`, "Execution blocked by plugin"},
 	} {
-		out := dispatch(t, one(t, "", "", hook(lifecycle.BeforeToolExecution, "\t"+c.body)), lifecycle.BeforeToolExecution, data(lifecycle.BeforeToolExecution))
+		out := dispatch(
+			t,
+			one(t, "", "", hook(lifecycle.BeforeToolExecution, "\t"+c.body)),
+			lifecycle.BeforeToolExecution,
+			data(lifecycle.BeforeToolExecution),
+		)
 		if out.Blocked == nil || out.Blocked.Reason != c.want || len(out.Said) != 0 {
 			t.Errorf("%s: %+v", c.body, out)
 		}
 	}
-	s := one(t, "", "", hook(lifecycle.UserMessage, "\tif c.Text == \"no\" {\n\t\tr.Block, r.Message = true, \"because\"\n\t}\n\ttext := c.Text + \"!\"\n\tr.Text = &text"))
+	s := one(
+		t,
+		"",
+		"",
+		hook(
+			lifecycle.UserMessage,
+			"\tif c.Text == \"no\" {\n\t\tr.Block, r.Message = true, \"because\"\n\t}\n"+
+				"\ttext := c.Text + \"!\"\n\tr.Text = &text",
+		),
+	)
 	out := dispatch(t, s, lifecycle.UserMessage, &sdk.UserMessageContext{Text: "no"})
 	if out.Blocked == nil || out.Blocked.Reason != "because" {
 		t.Errorf("user message: %+v", out)
@@ -199,7 +262,18 @@ func TestResult(t *testing.T) {
 	}
 	text := "more"
 	r = sdk.Result{Message: "m", Role: sdk.RoleUser, Prefix: "[p] ", Eject: true, DisableTools: []string{"*"}, Request: &sdk.RequestModification{AppendSystem: &text}}`))
-	if out := dispatch(t, s, lifecycle.BeforeChat, &sdk.BeforeChatContext{}); len(out.Said)+len(out.DisableTools)+len(out.System) != 0 {
+	if out := dispatch(
+		t,
+		s,
+		lifecycle.BeforeChat,
+		&sdk.BeforeChatContext{},
+	); len(
+		out.Said,
+	)+len(
+		out.DisableTools,
+	)+len(
+		out.System,
+	) != 0 {
 		t.Errorf("zero result: %+v", out)
 	}
 	out := dispatch(t, s, lifecycle.BeforeChat, &sdk.BeforeChatContext{Context: sdk.Context{Iteration: 1}})
@@ -222,7 +296,10 @@ func TestTransform(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	body := func(suffix string) string {
-		return hook(lifecycle.TransformMessages, "\tfor _, m := range c.Messages {\n\t\tm.Content += \""+suffix+"\"\n\t\tr = append(r, m)\n\t}")
+		return hook(
+			lifecycle.TransformMessages,
+			"\tfor _, m := range c.Messages {\n\t\tm.Content += \""+suffix+"\"\n\t\tr = append(r, m)\n\t}",
+		)
 	}
 	write(t, dir, "b-x", "", "", body("b"))
 	write(t, dir, "a-x", "", "", body("a"))
@@ -237,12 +314,16 @@ func TestTransform(t *testing.T) {
 	}
 	p := lifecycle.New(lifecycle.Options{})
 	p.Bind(lifecycle.Plugin, one(t, "", "", hook(lifecycle.TransformMessages, "")).Bindings())
-	out = p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.TransformMessages, Data: original}, func(data any) error {
-		if len(data.(*sdk.TransformContext).Messages) == 0 {
-			return fmt.Errorf("no messages")
-		}
-		return nil
-	})
+	out = p.Dispatch(
+		t.Context(),
+		lifecycle.Event{Moment: lifecycle.TransformMessages, Data: original},
+		func(data any) error {
+			if len(data.(*sdk.TransformContext).Messages) == 0 {
+				return fmt.Errorf("no messages")
+			}
+			return nil
+		},
+	)
 	if out.Data != nil {
 		t.Errorf("nil was taken for an answer: %+v", out.Data)
 	}
@@ -269,9 +350,21 @@ func TestIsolationOfData(t *testing.T) {
 	list[0] = 100`))
 	make := func() *sdk.BeforeToolContext {
 		return &sdk.BeforeToolContext{Arguments: map[string]any{"command": "ls"}, Context: sdk.Context{
-			Turns: []sdk.Turn{{Content: "t"}}, ToolHistory: []sdk.ToolCall{{Args: map[string]any{"a": 1}}}, Vars: map[string]string{"v": "1"},
-			PatchCounts: map[string]int{"f": 1}, AvailableTools: []string{"A"}, LoadedTools: []string{"L"}, MCPServers: []string{"S"},
-			ModelInfo: sdk.ModelInfo{Capabilities: []string{"tools"}}, Stats: sdk.Stats{TopTools: []sdk.ToolCount{{Name: "T"}}},
+			Turns: []sdk.Turn{
+				{Content: "t"},
+			},
+			ToolHistory: []sdk.ToolCall{{Args: map[string]any{"a": 1}}},
+			Vars:        map[string]string{"v": "1"},
+			PatchCounts: map[string]int{
+				"f": 1,
+			},
+			AvailableTools: []string{"A"},
+			LoadedTools:    []string{"L"},
+			MCPServers:     []string{"S"},
+			ModelInfo: sdk.ModelInfo{
+				Capabilities: []string{"tools"},
+			},
+			Stats: sdk.Stats{TopTools: []sdk.ToolCount{{Name: "T"}}},
 		}}
 	}
 	d := make()
@@ -307,11 +400,23 @@ func ExecuteCommand(_ context.Context, _ string, sc sdk.Context) (sdk.CommandRes
 	return sdk.CommandResult{Output: show(sc.PluginConfig)}, nil
 }
 ` + speak("show(c.PluginConfig)")
-	write(t, dir, "one", "config: {max: 1, who: plugin, own: plugin, nested: {a: 1, b: 2}}", "fmt", "const name = \"One\"\n"+body)
+	write(
+		t,
+		dir,
+		"one",
+		"config: {max: 1, who: plugin, own: plugin, nested: {a: 1, b: 2}}",
+		"fmt",
+		"const name = \"One\"\n"+body,
+	)
 	write(t, dir, "two", "name: second", "fmt", "const name = \"Two\"\n"+body)
 	s := load(t, plugin.Options{
-		Dirs: []string{dir}, Global: map[string]any{"verbose": true, "max": 2, "who": "everybody"},
-		Local: map[string]map[string]any{"one": {"max": 3, "nested": map[string]any{"c": 3}}, "two": {"max": 9}, "second": {"who": "local"}},
+		Dirs:   []string{dir},
+		Global: map[string]any{"verbose": true, "max": 2, "who": "everybody"},
+		Local: map[string]map[string]any{
+			"one":    {"max": 3, "nested": map[string]any{"c": 3}},
+			"two":    {"max": 9},
+			"second": {"who": "local"},
+		},
 	})
 	want := []string{"3 true false everybody plugin true map[c:3]", "2 true false local <nil> true <nil>"}
 	if got := said(t, s); got != strings.Join(want, "|") {
@@ -327,7 +432,10 @@ func ExecuteCommand(_ context.Context, _ string, sc sdk.Context) (sdk.CommandRes
 			t.Errorf("command %d sees %q, %v", i, c.Output, err)
 		}
 	}
-	if got := said(t, one(t, "", "fmt", speak(`fmt.Sprint(c.PluginConfig["x"], len(c.PluginConfig))`))); got != "<nil> 0" {
+	if got := said(
+		t,
+		one(t, "", "fmt", speak(`fmt.Sprint(c.PluginConfig["x"], len(c.PluginConfig))`)),
+	); got != "<nil> 0" {
 		t.Errorf("without config: %q", got)
 	}
 }
@@ -337,7 +445,12 @@ func ExecuteCommand(_ context.Context, _ string, sc sdk.Context) (sdk.CommandRes
 func TestOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const calls = 8
-	s := one(t, "once: true\ncondition: bash:wait", "", "var n int\n\n"+hook(lifecycle.AfterToolExecution, "\tn++\n\tr.Message = \"fired\""))
+	s := one(
+		t,
+		"once: true\ncondition: bash:wait",
+		"",
+		"var n int\n\n"+hook(lifecycle.AfterToolExecution, "\tn++\n\tr.Message = \"fired\""),
+	)
 	var arrived sync.WaitGroup
 	arrived.Add(calls)
 	p := lifecycle.New(lifecycle.Options{Shell: func(context.Context, string) bool {
@@ -351,7 +464,11 @@ func TestOnceUnderConcurrency(t *testing.T) {
 	var wg sync.WaitGroup
 	for range calls {
 		wg.Go(func() {
-			out := p.Dispatch(context.Background(), lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: &sdk.AfterToolContext{}}, nil)
+			out := p.Dispatch(
+				context.Background(),
+				lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: &sdk.AfterToolContext{}},
+				nil,
+			)
 			mu.Lock()
 			defer mu.Unlock()
 			fired += len(out.Said)
@@ -393,7 +510,11 @@ func ExecuteCommand(_ context.Context, _ string, _ sdk.Context) (sdk.CommandResu
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			p.Dispatch(context.Background(), lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}, nil)
+			p.Dispatch(
+				context.Background(),
+				lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}},
+				nil,
+			)
 		})
 	}
 	wg.Wait()
@@ -406,7 +527,12 @@ func ExecuteCommand(_ context.Context, _ string, _ sdk.Context) (sdk.CommandResu
 // hook of the plugin. PL-39 PL-40 PT-11
 func TestBindingsFollowTheManifest(t *testing.T) {
 	t.Parallel()
-	s := one(t, "on_failure: block\ncondition: auto and not turns_gt:5\nonce: true", "", hook(lifecycle.BeforeChat, "")+hook(lifecycle.OnError, ""))
+	s := one(
+		t,
+		"on_failure: block\ncondition: auto and not turns_gt:5\nonce: true",
+		"",
+		hook(lifecycle.BeforeChat, "")+hook(lifecycle.OnError, ""),
+	)
 	for _, b := range s.Bindings() {
 		if b.OnFailure != lifecycle.Deny || b.Condition.String() != "auto and not turns_gt:5" || !b.Once {
 			t.Errorf("%+v", b)

@@ -80,7 +80,8 @@ func TestBadHooks(t *testing.T) {
 			body += "type myError struct{}\n\nfunc (myError) Error() string { return \"\" }\n"
 		}
 		got := said(t, one(t, "", c.imports, body))
-		if !strings.HasPrefix(got, `notice: plugin hook "probe/BeforeChat" failed: `) || !strings.Contains(got, c.want) {
+		if !strings.HasPrefix(got, `notice: plugin hook "probe/BeforeChat" failed: `) ||
+			!strings.Contains(got, c.want) {
 			t.Errorf("%s: %q lacks %q", c.body, got, c.want)
 		}
 	}
@@ -91,14 +92,23 @@ func TestBadHooks(t *testing.T) {
 func TestEndlessLoop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "a", "timeout: 20ms", "", "var n int\n\n"+hook(lifecycle.BeforeChat, "\tfor {\n\t\tn++\n\t}")+toolSource("Probe", `"x"`))
+	write(
+		t,
+		dir,
+		"a",
+		"timeout: 20ms",
+		"",
+		"var n int\n\n"+hook(lifecycle.BeforeChat, "\tfor {\n\t\tn++\n\t}")+toolSource("Probe", `"x"`),
+	)
 	write(t, dir, "b", "", "", speak(`"still here"`))
 	s := load(t, plugin.Options{Dirs: []string{dir}})
 	p := lifecycle.New(lifecycle.Options{})
 	p.Bind(lifecycle.Plugin, s.Bindings())
 	ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
 	out := p.Dispatch(t.Context(), ev, nil)
-	if len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `"a/BeforeChat"`) || !strings.Contains(out.Notices[0].Text, "/reload") || len(out.Said) != 1 {
+	if len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `"a/BeforeChat"`) ||
+		!strings.Contains(out.Notices[0].Text, "/reload") ||
+		len(out.Said) != 1 {
 		t.Fatalf("%+v", out)
 	}
 	if out = p.Dispatch(t.Context(), ev, nil); len(out.Notices) != 0 || len(out.Said) != 1 {
@@ -106,7 +116,8 @@ func TestEndlessLoop(t *testing.T) {
 	}
 	// The tool waits for the loop to be stopped, and is then refused.
 	_, err := s.Tools()[0].Execute(t.Context(), call(nil))
-	if err == nil || !strings.Contains(err.Error(), `plugin "a" is switched off`) || !strings.Contains(err.Error(), "/reload") {
+	if err == nil || !strings.Contains(err.Error(), `plugin "a" is switched off`) ||
+		!strings.Contains(err.Error(), "/reload") {
 		t.Errorf("tool: %v", err)
 	}
 }
@@ -127,23 +138,46 @@ func ExecuteCommand(ctx context.Context, args string, _ sdk.Context) (sdk.Comman
 }
 `)
 	c := s.Commands()[0]
-	if _, err := c.Run(t.Context(), "polite", sdk.Context{}); err == nil || strings.Contains(err.Error(), "switched off") {
+	if _, err := c.Run(
+		t.Context(),
+		"polite",
+		sdk.Context{},
+	); err == nil ||
+		strings.Contains(err.Error(), "switched off") {
 		t.Errorf("polite: %v", err)
 	}
-	if _, err := c.Run(t.Context(), "", sdk.Context{}); err == nil || !strings.Contains(err.Error(), `plugin "probe" is switched off until /reload`) {
+	if _, err := c.Run(
+		t.Context(),
+		"",
+		sdk.Context{},
+	); err == nil ||
+		!strings.Contains(err.Error(), `plugin "probe" is switched off until /reload`) {
 		t.Errorf("endless: %v", err)
 	}
-	if _, err := c.Run(t.Context(), "polite", sdk.Context{}); err == nil || !strings.Contains(err.Error(), "switched off") {
+	if _, err := c.Run(
+		t.Context(),
+		"polite",
+		sdk.Context{},
+	); err == nil ||
+		!strings.Contains(err.Error(), "switched off") {
 		t.Errorf("afterwards: %v", err)
 	}
 }
 
-// A person who cancels gets control back at once. LC-15
+// A user who cancels gets control back at once. LC-15
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
-	s := one(t, "", "time", toolSource("Probe", "wait(ctx)")+"\nfunc wait(ctx context.Context) string {\n\t<-ctx.Done()\n\treturn \"late\"\n}\n")
+	s := one(
+		t,
+		"",
+		"time",
+		toolSource(
+			"Probe",
+			"wait(ctx)",
+		)+"\nfunc wait(ctx context.Context) string {\n\t<-ctx.Done()\n\treturn \"late\"\n}\n",
+	)
 	go func() {
 		<-started
 		cancel()
@@ -161,7 +195,11 @@ func TestEndlessInit(t *testing.T) {
 	write(t, dir, "probe", "", "", speak(`"x"`)+"func init() {\n\tfor {\n\t}\n}\n")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := plugin.Load(ctx, plugin.Options{Dirs: []string{dir}}); err == nil || !strings.Contains(err.Error(), "loading takes too long") {
+	if _, err := plugin.Load(
+		ctx,
+		plugin.Options{Dirs: []string{dir}},
+	); err == nil ||
+		!strings.Contains(err.Error(), "loading takes too long") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -170,7 +208,16 @@ func TestEndlessInit(t *testing.T) {
 // program's must not.
 func TestRacyTool(t *testing.T) {
 	t.Parallel()
-	s := one(t, "", "fmt sync", "var mu sync.Mutex\nvar m = map[string]int{}\n\nfunc add() int {\n\tmu.Lock()\n\tdefer mu.Unlock()\n\tm[\"n\"]++\n\treturn m[\"n\"]\n}\n"+toolSource("Probe", "fmt.Sprint(add())"))
+	s := one(
+		t,
+		"",
+		"fmt sync",
+		"var mu sync.Mutex\nvar m = map[string]int{}\n\nfunc add() int {\n\tmu.Lock()\n\tdefer mu.Unlock()\n"+
+			"\tm[\"n\"]++\n\treturn m[\"n\"]\n}\n"+toolSource(
+			"Probe",
+			"fmt.Sprint(add())",
+		),
+	)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -215,7 +262,13 @@ func TestOutput(t *testing.T) {
 		fmt.Println("stdin ends")
 	}
 	panic("by panic")`))
-	s := load(t, plugin.Options{Dirs: []string{dir}, Logger: slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := load(
+		t,
+		plugin.Options{
+			Dirs:   []string{dir},
+			Logger: slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		},
+	)
 	stdout, stderr := capture(t, func() { said(t, s) })
 	if stdout != "" || stderr != "" {
 		t.Errorf("on the terminal: %q %q", stdout, stderr)

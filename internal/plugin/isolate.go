@@ -26,10 +26,21 @@ func copiesFor(s *source) copies {
 	all := uses("reflect") || decodes && (uses("encoding/json") || uses("encoding/gob") || uses("encoding/xml"))
 	has := func(field string) bool { return all || s.mentions(field) }
 	return copies{
-		capabilities: has("Capabilities"), topTools: has("TopTools"), patches: has("PatchCounts"), history: has("ToolHistory"),
-		available: has("AvailableTools"), loaded: has("LoadedTools"), turns: has("Turns"), servers: has("MCPServers"),
-		vars: has("Vars"), config: has("PluginConfig"),
-		calls: has("Calls"), arguments: has("Arguments"), messages: has("Messages"),
+		capabilities: has(
+			"Capabilities",
+		),
+		topTools:  has("TopTools"),
+		patches:   has("PatchCounts"),
+		history:   has("ToolHistory"),
+		available: has("AvailableTools"),
+		loaded:    has("LoadedTools"),
+		turns:     has("Turns"),
+		servers:   has("MCPServers"),
+		vars:      has("Vars"),
+		config:    has("PluginConfig"),
+		calls:     has("Calls"),
+		arguments: has("Arguments"),
+		messages:  has("Messages"),
 	}
 }
 

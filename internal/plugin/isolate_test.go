@@ -31,9 +31,15 @@ func TransformMessages(_ context.Context, c sdk.TransformContext) ([]sdk.Message
 	return nil, nil
 }`)
 	snapshot := sdk.Context{
-		PatchCounts: map[string]int{"a": 1}, Turns: []sdk.Turn{{Content: "t"}}, Vars: map[string]string{"v": "x"},
-		ToolHistory: []sdk.ToolCall{{Args: map[string]any{"k": "v"}}}, AvailableTools: []string{"Bash"},
-		Stats: sdk.Stats{TopTools: []sdk.ToolCount{{Name: "Bash"}}}, ModelInfo: sdk.ModelInfo{Capabilities: []string{"tools"}},
+		PatchCounts:    map[string]int{"a": 1},
+		Turns:          []sdk.Turn{{Content: "t"}},
+		Vars:           map[string]string{"v": "x"},
+		ToolHistory:    []sdk.ToolCall{{Args: map[string]any{"k": "v"}}},
+		AvailableTools: []string{"Bash"},
+		Stats: sdk.Stats{
+			TopTools: []sdk.ToolCount{{Name: "Bash"}},
+		},
+		ModelInfo: sdk.ModelInfo{Capabilities: []string{"tools"}},
 	}
 	for moment, data := range map[lifecycle.Moment]any{
 		lifecycle.BeforeToolExecution: &sdk.BeforeToolContext{Context: snapshot, Arguments: map[string]any{"command": "ls", "list": []any{"x"}}},

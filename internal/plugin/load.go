@@ -76,8 +76,14 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		return nil, err
 	}
 	p = &plugin{
-		name: c.name, dir: c.dir, manifest: c.manifest, log: o.Logger, taskEnv: o.TaskEnv, control: control{onOff: o.Off, dead: make(chan struct{})},
-		config: mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)), limit: c.manifest.timeout(),
+		name:     c.name,
+		dir:      c.dir,
+		manifest: c.manifest,
+		log:      o.Logger,
+		taskEnv:  o.TaskEnv,
+		control:  control{onOff: o.Off, dead: make(chan struct{})},
+		config:   mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)),
+		limit:    c.manifest.timeout(),
 	}
 	if p.sdk, err = checkSDK(c.dir); err != nil {
 		return p, err
@@ -113,8 +119,11 @@ func (p *plugin) bind(ctx context.Context, when *condition.Expr, o Options) erro
 		for _, h := range hookSpecs() {
 			names = append(names, h.function())
 		}
-		return fmt.Errorf("exports no hook, tool or command (expected at least one of %s, Schema with Execute, or Command with ExecuteCommand)",
-			strings.Join(names, ", "))
+		return fmt.Errorf(
+			"exports no hook, tool or command (expected at least one of %s, Schema with Execute, or Command "+
+				"with ExecuteCommand)",
+			strings.Join(names, ", "),
+		)
 	}
 	return nil
 }

@@ -21,7 +21,11 @@ func (m memFS) add(name string, text []byte) {
 
 func (m memFS) insert(f *memFile) {
 	dir := path.Dir(f.name)
-	i, found := slices.BinarySearchFunc(m[dir], f.name, func(e *memFile, name string) int { return strings.Compare(e.name, name) })
+	i, found := slices.BinarySearchFunc(
+		m[dir],
+		f.name,
+		func(e *memFile, name string) int { return strings.Compare(e.name, name) },
+	)
 	if found {
 		return
 	}
@@ -37,7 +41,11 @@ func (m memFS) find(name string) (*memFile, bool) {
 		return &memFile{name: ".", dir: true}, true
 	}
 	list := m[path.Dir(name)]
-	i, ok := slices.BinarySearchFunc(list, name, func(e *memFile, name string) int { return strings.Compare(e.name, name) })
+	i, ok := slices.BinarySearchFunc(
+		list,
+		name,
+		func(e *memFile, name string) int { return strings.Compare(e.name, name) },
+	)
 	if !ok {
 		return nil, false
 	}

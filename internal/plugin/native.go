@@ -29,7 +29,10 @@ func (compiler) load(ctx context.Context, w world) (program, error) {
 	case ok:
 		return nil, &unsafeError{forbidden.Error()}
 	case errors.Is(err, native.ErrNoToolchain):
-		return nil, fmt.Errorf(`engine: "native": %w (install Go from https://go.dev/dl, or write "engine: yaegi" into plugin.yaml to interpret the plugin)`, err)
+		return nil, fmt.Errorf(
+			`engine: "native": %w (install Go from https://go.dev/dl, or write "engine: yaegi" into plugin.yaml to interpret the plugin)`,
+			err,
+		)
 	case err != nil:
 		return nil, err
 	}
@@ -80,7 +83,12 @@ func (p *compiled) lookup(name string) any {
 }
 
 // Call implements pipe.Caller.
-func (p *compiled) Call(ctx context.Context, function string, args func(*pipe.Writer), results func(*pipe.Reader)) error {
+func (p *compiled) Call(
+	ctx context.Context,
+	function string,
+	args func(*pipe.Writer),
+	results func(*pipe.Reader),
+) error {
 	return p.current().Call(ctx, function, args, results)
 }
 

@@ -21,7 +21,14 @@ func TestNoToolchain(t *testing.T) {
 	install(t, dir, "puppet", "puppet", "engine: native")
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", t.TempDir())
-	refused(t, plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: cache}}, `plugin "puppet": `, "no Go toolchain", "https://go.dev/dl", `"engine: yaegi"`)
+	refused(
+		t,
+		plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: cache}},
+		`plugin "puppet": `,
+		"no Go toolchain",
+		"https://go.dev/dl",
+		`"engine: yaegi"`,
+	)
 	install(t, t.TempDir(), "puppet", "x", "")
 	t.Setenv("PATH", path)
 	load(t, plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: cache}})
@@ -30,7 +37,13 @@ func TestNoToolchain(t *testing.T) {
 
 	modern := t.TempDir()
 	install(t, modern, "modern", "modern", "engine: auto")
-	refused(t, plugin.Options{Dirs: []string{modern}, Native: plugin.Native{Cache: cache}}, `plugin "modern": `, "not available to interpreted plugins", "no Go toolchain")
+	refused(
+		t,
+		plugin.Options{Dirs: []string{modern}, Native: plugin.Native{Cache: cache}},
+		`plugin "modern": `,
+		"not available to interpreted plugins",
+		"no Go toolchain",
+	)
 }
 
 // A plugin is built once for what it is made of, by whoever comes first.
@@ -68,12 +81,25 @@ func TestBuilds(t *testing.T) {
 		t.Errorf("%q, %d builds", got, n)
 	}
 	// What it writes and how it is configured does not make it another plugin.
-	writeFiles(t, dir, map[string]string{"probe/notes.txt": "x", "probe/plugin.yaml": "engine: native\ndescription: changed"})
+	writeFiles(
+		t,
+		dir,
+		map[string]string{"probe/notes.txt": "x", "probe/plugin.yaml": "engine: native\ndescription: changed"},
+	)
 	load(t, o)
 	if n, again := count(); n != 1 || again != built {
 		t.Errorf("built again: %d", n)
 	}
-	writeFiles(t, dir, map[string]string{"probe/main.go": "package probe\n\nimport (\n\t\"context\"\n\n\t\"github.com/idelchi/aura/sdk\"\n)\n\n" + speak(`"two"`)})
+	writeFiles(
+		t,
+		dir,
+		map[string]string{
+			"probe/main.go": "package probe\n\nimport (\n\t\"context\"\n\n\t\"github.com/idelchi/aura/sdk\"\n)\n" +
+				"\n" + speak(
+				`"two"`,
+			),
+		},
+	)
 	if got := said(t, load(t, o)); got != "two" {
 		t.Errorf("after the change: %q", got)
 	}
@@ -103,16 +129,36 @@ func TestNativeVendor(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "vendored": `, "example.com/words", "elsewhere")
-	writeFiles(t, dir, map[string]string{"elsewhere/go.mod": "module example.com/words\n", "elsewhere/words.go": "package words\n\nfunc First(list []string) string { return \"replaced\" }\n"})
+	writeFiles(
+		t,
+		dir,
+		map[string]string{
+			"elsewhere/go.mod":   "module example.com/words\n",
+			"elsewhere/words.go": "package words\n\nfunc First(list []string) string { return \"replaced\" }\n",
+		},
+	)
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "REPLACED" {
 		t.Errorf("said %q", got)
 	}
-	writeFiles(t, dir, map[string]string{"elsewhere/words.go": "package words\n\nimport _ \"os/exec\"\n\nfunc First(list []string) string { return \"changed\" }\n"})
+	writeFiles(
+		t,
+		dir,
+		map[string]string{
+			"elsewhere/words.go": "package words\n\nimport _ \"os/exec\"\n\n" +
+				"func First(list []string) string { return \"changed\" }\n",
+		},
+	)
 	refused(t, plugin.Options{Dirs: []string{dir}}, `elsewhere/words.go:3:8: import "os/exec" needs unsafe mode`)
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}, Unsafe: true})); got != "CHANGED" {
 		t.Errorf("said %q", got)
 	}
-	writeFiles(t, dir, map[string]string{"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words v1.2.9\n"})
+	writeFiles(
+		t,
+		dir,
+		map[string]string{
+			"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words v1.2.9\n",
+		},
+	)
 	refused(t, plugin.Options{Dirs: []string{dir}}, "neither vendored nor in the module cache", "go mod vendor")
 }
 
@@ -137,7 +183,15 @@ func TestModuleCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := "cache/download/example.com/words/@v/" + version
-		writeFiles(t, mods, map[string]string{at + ".info": `{"Version":"` + version + `"}`, at + ".mod": "module example.com/words\n\ngo 1.21\n", at + ".zip": b.String()})
+		writeFiles(
+			t,
+			mods,
+			map[string]string{
+				at + ".info": `{"Version":"` + version + `"}`,
+				at + ".mod":  "module example.com/words\n\ngo 1.21\n",
+				at + ".zip":  b.String(),
+			},
+		)
 	}
 	publish("v1.2.3", "func First[T any](list []T) T { return list[0] }\n")
 	publish("v1.2.4", "import _ \"syscall\"\n\nfunc First[T any](list []T) T { return list[1] }\n")
@@ -147,7 +201,13 @@ func TestModuleCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	requires := func(version string) {
-		writeFiles(t, dir, map[string]string{"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words " + version + "\n"})
+		writeFiles(
+			t,
+			dir,
+			map[string]string{
+				"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words " + version + "\n",
+			},
+		)
 	}
 	requires("v1.2.3")
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "VENDORED" {

@@ -48,37 +48,60 @@ func do(t testing.TB, s *plugin.Set, what string) (string, error) {
 
 // The table of the pipeline holds for plugins with a process of their own.
 func TestNativeLifecycle(t *testing.T) {
-	lifecycletest.Run(t, lifecycletest.Maker{Kind: lifecycle.Plugin, Make: func(t *testing.T, list []lifecycletest.Behaviour) []lifecycle.Binding {
-		dir := t.TempDir()
-		for i, b := range list {
-			// One source for all: what they do is in their config. It is built once.
-			config, err := json.Marshal(map[string]any{
-				"hang": b.Hang, "panic": b.Panic, "say": b.Say, "notice": b.Notice, "error": b.Error, "block": b.Block,
-				"arguments": b.Arguments, "append": b.Append, "retry": b.Retry, "skip": b.Skip,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			yaml := fmt.Sprintf("name: %s\nonce: %v\ntimeout: %s\nengine: native\nconfig: %s\n", b.Name, b.Once, b.Timeout, config)
-			if b.Condition != "" {
-				yaml += "condition: " + b.Condition + "\n"
-			}
-			if b.OnFailure != "" {
-				yaml += "on_failure: " + string(b.OnFailure) + "\n"
-			}
-			install(t, dir, "puppet", fmt.Sprintf("p%d", i), yaml)
-		}
-		var all []lifecycle.Binding
-		for _, info := range load(t, plugin.Options{Dirs: []string{dir}, Exclude: []string{"none"}}).Bindings() {
-			if slices.ContainsFunc(list, func(b lifecycletest.Behaviour) bool { return b.Name == info.Source.Name && b.Moment == info.Moment }) {
-				all = append(all, info)
-			}
-		}
-		if len(all) != len(list) {
-			t.Fatalf("%d bindings for %d behaviours", len(all), len(list))
-		}
-		return all
-	}})
+	lifecycletest.Run(
+		t,
+		lifecycletest.Maker{
+			Kind: lifecycle.Plugin,
+			Make: func(t *testing.T, list []lifecycletest.Behaviour) []lifecycle.Binding {
+				dir := t.TempDir()
+				for i, b := range list {
+					// One source for all: what they do is in their config. It is built once.
+					config, err := json.Marshal(map[string]any{
+						"hang":      b.Hang,
+						"panic":     b.Panic,
+						"say":       b.Say,
+						"notice":    b.Notice,
+						"error":     b.Error,
+						"block":     b.Block,
+						"arguments": b.Arguments,
+						"append":    b.Append,
+						"retry":     b.Retry,
+						"skip":      b.Skip,
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					yaml := fmt.Sprintf(
+						"name: %s\nonce: %v\ntimeout: %s\nengine: native\nconfig: %s\n",
+						b.Name,
+						b.Once,
+						b.Timeout,
+						config,
+					)
+					if b.Condition != "" {
+						yaml += "condition: " + b.Condition + "\n"
+					}
+					if b.OnFailure != "" {
+						yaml += "on_failure: " + string(b.OnFailure) + "\n"
+					}
+					install(t, dir, "puppet", fmt.Sprintf("p%d", i), yaml)
+				}
+				var all []lifecycle.Binding
+				for _, info := range load(t, plugin.Options{Dirs: []string{dir}, Exclude: []string{"none"}}).Bindings() {
+					if slices.ContainsFunc(
+						list,
+						func(b lifecycletest.Behaviour) bool { return b.Name == info.Source.Name && b.Moment == info.Moment },
+					) {
+						all = append(all, info)
+					}
+				}
+				if len(all) != len(list) {
+					t.Fatalf("%d bindings for %d behaviours", len(all), len(list))
+				}
+				return all
+			},
+		},
+	)
 }
 
 // The example plugins of the documentation do the same in both engines.
@@ -125,7 +148,12 @@ func TestNativeExamples(t *testing.T) {
 		}
 	}
 	notepad(t, compiled)
-	if r, err := compiled.Commands()[0].Run(t.Context(), "Bob", sdk.Context{}); err != nil || r.Output != "Hello, Bob!" {
+	if r, err := compiled.Commands()[0].Run(
+		t.Context(),
+		"Bob",
+		sdk.Context{},
+	); err != nil ||
+		r.Output != "Hello, Bob!" {
 		t.Errorf("%q, %v", r.Output, err)
 	}
 }
@@ -133,26 +161,56 @@ func TestNativeExamples(t *testing.T) {
 // exampleMoments are events that the examples care about.
 func exampleMoments() []lifecycle.Event {
 	c := sdk.Context{
-		Agent: "Coder", MessageCount: 7, Stats: sdk.Stats{Turns: 3, StartTime: time.Unix(1, 2).UTC(), Duration: time.Second},
-		Tokens: sdk.TokenState{Estimate: 1234567, Percent: 12.4}, ModelInfo: sdk.ModelInfo{Name: "tiny", Capabilities: []string{"tools"}},
+		Agent:        "Coder",
+		MessageCount: 7,
+		Stats:        sdk.Stats{Turns: 3, StartTime: time.Unix(1, 2).UTC(), Duration: time.Second},
+		Tokens: sdk.TokenState{
+			Estimate: 1234567,
+			Percent:  12.4,
+		},
+		ModelInfo: sdk.ModelInfo{Name: "tiny", Capabilities: []string{"tools"}},
 	}
 	long := strings.Repeat("word ", 600)
 	return []lifecycle.Event{
 		{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{Context: c}},
-		{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{Context: c, ToolName: "Bash", Arguments: map[string]any{"command": "ls", "n": 1.5, "x": nil, "l": []any{true, "a"}}}},
-		{Moment: lifecycle.AfterToolExecution, Data: &sdk.AfterToolContext{Context: c, ToolName: "Bash", ToolResult: "in /home/user/x"}},
-		{Moment: lifecycle.AfterResponse, Data: &sdk.AfterResponseContext{Context: c, Response: "the SECRET" + strings.Repeat("x", 5001)}},
+		{
+			Moment: lifecycle.BeforeToolExecution,
+			Data: &sdk.BeforeToolContext{
+				Context:   c,
+				ToolName:  "Bash",
+				Arguments: map[string]any{"command": "ls", "n": 1.5, "x": nil, "l": []any{true, "a"}},
+			},
+		},
+		{
+			Moment: lifecycle.AfterToolExecution,
+			Data:   &sdk.AfterToolContext{Context: c, ToolName: "Bash", ToolResult: "in /home/user/x"},
+		},
+		{
+			Moment: lifecycle.AfterResponse,
+			Data:   &sdk.AfterResponseContext{Context: c, Response: "the SECRET" + strings.Repeat("x", 5001)},
+		},
 		{Moment: lifecycle.OnError, Data: &sdk.OnErrorContext{Context: c, Retryable: true}},
 		{Moment: lifecycle.OnError, Data: &sdk.OnErrorContext{Context: c, ErrorType: "auth"}},
 		{Moment: lifecycle.BeforeCompaction, Data: &sdk.BeforeCompactionContext{Context: c}},
-		{Moment: lifecycle.TransformMessages, Data: &sdk.TransformContext{Context: c, Messages: []sdk.Message{{Role: "system"}, {Role: "tool", Content: long, Tokens: 600, CreatedAt: time.Unix(5, 0).UTC()}}}},
+		{
+			Moment: lifecycle.TransformMessages,
+			Data: &sdk.TransformContext{
+				Context: c,
+				Messages: []sdk.Message{
+					{Role: "system"},
+					{Role: "tool", Content: long, Tokens: 600, CreatedAt: time.Unix(5, 0).UTC()},
+				},
+			},
+		},
 	}
 }
 
 // outcome is what came of a dispatch, as text.
 func outcome(t *testing.T, out lifecycle.Outcome) string {
 	t.Helper()
-	text, err := json.Marshal([]any{out.Said, out.Notices, out.System, out.Skip, out.Retry, out.Data, fmt.Sprint(out.Blocked)})
+	text, err := json.Marshal(
+		[]any{out.Said, out.Notices, out.System, out.Skip, out.Retry, out.Data, fmt.Sprint(out.Blocked)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +231,13 @@ func TestModernGo(t *testing.T) {
 	}
 	dir := t.TempDir()
 	install(t, dir, "modern", "modern", "")
-	refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "modern": `, "not available to interpreted plugins", `"engine: native"`)
+	refused(
+		t,
+		plugin.Options{Dirs: []string{dir}},
+		`plugin "modern": `,
+		"not available to interpreted plugins",
+		`"engine: native"`,
+	)
 
 	// Both engines refuse what is no Go at all; the compiler's words are those shown.
 	dir = t.TempDir()
@@ -199,8 +263,16 @@ func TestNativeRestricted(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	write(t, dir, "probe", "engine: native", "os/exec strings unsafe", speak(`strings.TrimSpace(output()) + string(rune('0'+unsafe.Sizeof(byte(0))))`)+
-		"\nfunc output() string {\n\tout, err := exec.Command(\"/bin/echo\", \"hi\").Output()\n\tif err != nil {\n\t\treturn err.Error()\n\t}\n\treturn string(out)\n}\n")
+	write(
+		t,
+		dir,
+		"probe",
+		"engine: native",
+		"os/exec strings unsafe",
+		speak(`strings.TrimSpace(output()) + string(rune('0'+unsafe.Sizeof(byte(0))))`)+
+			"\nfunc output() string {\n\tout, err := exec.Command(\"/bin/echo\", \"hi\").Output()\n"+
+			"\tif err != nil {\n\t\treturn err.Error()\n\t}\n\treturn string(out)\n}\n",
+	)
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}, Unsafe: true})); got != "hi1" {
 		t.Errorf("said %q", got)
 	}
@@ -210,9 +282,12 @@ func TestNativeRestricted(t *testing.T) {
 func TestNativeSignatures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ body, want string }{
-		{"func BeforeChat() {}", "BeforeChat has the signature func(), expected func(context.Context, sdk.BeforeChatContext) (sdk.Result, error)"},
-		{"func Schema() string { return \"\" }\n\nfunc Execute() {}", "Schema has the signature func() string, expected func() sdk.ToolSchema"},
-		{"func Command() int { return 1 }\n\nfunc ExecuteCommand() {}", "Command has the signature func() int, expected func() sdk.CommandSchema"},
+		{"func BeforeChat() {}", "BeforeChat has the signature func(), expected func(context.Context, " +
+			"sdk.BeforeChatContext) (sdk.Result, error)"},
+		{"func Schema() string { return \"\" }\n\nfunc Execute() {}", "Schema has the signature func() string, " +
+			"expected func() sdk.ToolSchema"},
+		{"func Command() int { return 1 }\n\nfunc ExecuteCommand() {}", "Command has the signature func() int, " +
+			"expected func() sdk.CommandSchema"},
 		{"func Other() {}", "exports no hook, tool or command"},
 		{speak(`"x"`) + "\nfunc init() { panic(\"in init\") }", "panic while loading: in init"},
 	} {
@@ -226,16 +301,30 @@ func TestNativeSignatures(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "probe", "engine: native", "", toolSource("Probe", `"x"`)+"\nfunc Parallel() int { return 1 }\n")
 	load(t, plugin.Options{Dirs: []string{dir}, Warn: func(text string) { warnings = append(warnings, text) }})
-	want := []string{"building plugin probe, which is needed once after a change", "warning: plugin probe exports Parallel with wrong signature (got func() int), ignoring"}
+	want := []string{
+		"building plugin probe, which is needed once after a change",
+		"warning: plugin probe exports Parallel with wrong signature (got func() int), ignoring",
+	}
 	if !slices.Equal(warnings, want) {
 		t.Errorf("warnings %q", warnings)
 	}
 	dir = t.TempDir()
-	write(t, dir, "probe", "engine: native\nenv: [HANG]", "os", speak(`"x"`)+"func init() {\n\tfor os.Getenv(\"HANG\") != \"\" {\n\t}\n}\n")
+	write(
+		t,
+		dir,
+		"probe",
+		"engine: native\nenv: [HANG]",
+		"os",
+		speak(`"x"`)+"func init() {\n\tfor os.Getenv(\"HANG\") != \"\" {\n\t}\n}\n",
+	)
 	load(t, plugin.Options{Dirs: []string{dir}}) // Builds it.
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	o := plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Cache: builds}, Environ: func() []string { return []string{"HANG=yes"} }}
+	o := plugin.Options{
+		Dirs:    []string{dir},
+		Native:  plugin.Native{Cache: builds},
+		Environ: func() []string { return []string{"HANG=yes"} },
+	}
 	if _, err := plugin.Load(ctx, o); err == nil || !strings.Contains(err.Error(), "loading takes too long") {
 		t.Errorf("error %v", err)
 	}
@@ -249,7 +338,10 @@ func TestNativeWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := plugin.Options{Native: plugin.Native{Workdir: dir}, Environ: func() []string { return []string{"A=1", "B=2", "HOME=/h"} }}
+	o := plugin.Options{
+		Native:  plugin.Native{Workdir: dir},
+		Environ: func() []string { return []string{"A=1", "B=2", "HOME=/h"} },
+	}
 	for yaml, want := range map[string]string{"": "[]", "env: [A]": "[A=1]", "env: ['*']": "[A=1 B=2 HOME=/h]"} {
 		got, err := do(t, puppet(t, yaml, o), "world")
 		if want := dir + " " + want + " [puppet] <nil>"; err != nil || got != want {
@@ -288,11 +380,16 @@ func TestNativeValues(t *testing.T) {
 		}
 	}
 	got, err := do(t, s, "context")
-	if err != nil || !strings.Contains(got, "PluginConfig:map[f:1.5 l:[1 x <nil>] m:map[a:map[b:true]] n:3 none:<nil>]") {
+	if err != nil ||
+		!strings.Contains(got, "PluginConfig:map[f:1.5 l:[1 x <nil>] m:map[a:map[b:true]] n:3 none:<nil>]") {
 		t.Errorf("%s, %v", got, err)
 	}
 	type own struct{ A int }
-	if _, err := s.Tools()[0].Execute(t.Context(), call(map[string]any{"value": own{1}})); err == nil || !strings.Contains(err.Error(), "plugin_test.own cannot be handed over") {
+	if _, err := s.Tools()[0].Execute(
+		t.Context(),
+		call(map[string]any{"value": own{1}}),
+	); err == nil ||
+		!strings.Contains(err.Error(), "plugin_test.own cannot be handed over") {
 		t.Errorf("%v", err)
 	}
 	cycle := map[string]any{}
@@ -347,10 +444,16 @@ func TestNativeHostile(t *testing.T) {
 		var off []string
 		s := puppet(t, "", plugin.Options{Off: func(name string) { off = append(off, name) }})
 		_, err := do(t, s, what)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `plugin "puppet" is switched off until /reload`) {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), `plugin "puppet" is switched off until /reload`) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if _, err := do(t, s, "count"); err == nil || !strings.Contains(err.Error(), "switched off") || !strings.Contains(err.Error(), want) {
+		if _, err := do(
+			t,
+			s,
+			"count",
+		); err == nil || !strings.Contains(err.Error(), "switched off") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("after %s: %v", what, err)
 		}
 		if fmt.Sprint(off) != "[puppet]" {
@@ -367,7 +470,8 @@ func TestNativeDiesLater(t *testing.T) {
 	if text, err := do(t, s, "later"); err != nil || text != "soon" {
 		t.Fatalf("%q, %v", text, err)
 	}
-	if got := <-warned; !strings.Contains(got, "plugin puppet: its process ended (exit status 2): panic: afterwards") || !strings.Contains(got, "/reload") {
+	if got := <-warned; !strings.Contains(got, "plugin puppet: its process ended (exit status 2): panic: afterwards") ||
+		!strings.Contains(got, "/reload") {
 		t.Errorf("warning %q", got)
 	}
 }
@@ -376,7 +480,11 @@ func TestNativeDiesLater(t *testing.T) {
 func TestNativeOutput(t *testing.T) {
 	t.Parallel()
 	var buf lockedBuffer
-	s := puppet(t, "", plugin.Options{Logger: slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := puppet(
+		t,
+		"",
+		plugin.Options{Logger: slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))},
+	)
 	if text, err := do(t, s, "print"); err != nil || text != "printed" {
 		t.Fatalf("%q, %v", text, err)
 	}

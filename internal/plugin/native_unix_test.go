@@ -41,17 +41,35 @@ func ExecuteCommand(ctx context.Context, args string, _ sdk.Context) (sdk.Comman
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Run(t.Context(), "polite", sdk.Context{}); err == nil || strings.Contains(err.Error(), "switched off") || !strings.Contains(err.Error(), "timed out after 300ms") {
+	if _, err := c.Run(
+		t.Context(),
+		"polite",
+		sdk.Context{},
+	); err == nil || strings.Contains(err.Error(), "switched off") ||
+		!strings.Contains(err.Error(), "timed out after 300ms") {
 		t.Errorf("polite: %v", err)
 	}
-	if _, err := c.Run(t.Context(), "", sdk.Context{}); err == nil || !strings.Contains(err.Error(), `timed out after 300ms and does not stop: plugin "probe" is switched off until /reload`) {
+	if _, err := c.Run(
+		t.Context(),
+		"",
+		sdk.Context{},
+	); err == nil ||
+		!strings.Contains(
+			err.Error(),
+			`timed out after 300ms and does not stop: plugin "probe" is switched off until /reload`,
+		) {
 		t.Errorf("endless: %v", err)
 	}
 	gone(t, r.Output)
-	if _, err := c.Run(t.Context(), "pid", sdk.Context{}); err == nil || !strings.Contains(err.Error(), "switched off") {
+	if _, err := c.Run(
+		t.Context(),
+		"pid",
+		sdk.Context{},
+	); err == nil ||
+		!strings.Contains(err.Error(), "switched off") {
 		t.Errorf("afterwards: %v", err)
 	}
-	// A person who cancels gets control back, and the plugin hears of it.
+	// A user who cancels gets control back, and the plugin hears of it.
 	s = puppet(t, "", plugin.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -112,7 +130,11 @@ func run(args map[string]any) string {
 	var buf lockedBuffer
 	o.Logger = slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s = load(t, o)
-	if _, err := s.Tools()[0].Execute(t.Context(), call(map[string]any{"a": "y"})); err == nil || !strings.Contains(err.Error(), "its process ended;") {
+	if _, err := s.Tools()[0].Execute(
+		t.Context(),
+		call(map[string]any{"a": "y"}),
+	); err == nil ||
+		!strings.Contains(err.Error(), "its process ended;") {
 		t.Errorf("%v", err)
 	}
 	_, rest, ok := strings.Cut(buf.String(), "child ")
@@ -138,7 +160,14 @@ func Paths(map[string]any) (sdk.ToolPaths, error) {
 	return sdk.ToolPaths{Read: []string{fmt.Sprint(os.Getpid())}}, nil
 }
 `)
-	s := load(t, plugin.Options{Dirs: []string{dir}, Native: plugin.Native{Confining: true}, Tool: sdk.ToolConfig{HomeDir: "/h"}})
+	s := load(
+		t,
+		plugin.Options{
+			Dirs:   []string{dir},
+			Native: plugin.Native{Confining: true},
+			Tool:   sdk.ToolConfig{HomeDir: "/h"},
+		},
+	)
 	paths, err := s.Tools()[0].Paths(nil)
 	if err != nil {
 		t.Fatal(err)

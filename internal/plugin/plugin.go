@@ -27,7 +27,9 @@ const (
 
 // Options says what to load and how. Only Dirs is required.
 type Options struct {
-	Dirs    []string // Plugin directories, that of the global home first. A plugin in a later one replaces one of the same name in an earlier one.
+	// Plugin directories, that of the global home first. A plugin in a later one replaces one of the same name in an
+	// earlier one.
+	Dirs    []string
 	Include []string // Name patterns; empty means all.
 	Exclude []string // Name patterns; wins over Include.
 	Unsafe  bool     // Allow os/exec, syscall and what ends the program.
@@ -42,7 +44,7 @@ type Options struct {
 	Native Native // For plugins with a process of their own.
 
 	Logger *slog.Logger
-	Warn   func(text string)   // Shows a warning, or what takes so long, to the person; nil drops it.
+	Warn   func(text string)   // Shows a warning, or what takes so long, to the user; nil drops it.
 	Off    func(plugin string) // Is told of a plugin that had to be switched off; nil is not.
 
 	// Lenient makes a plugin that cannot be loaded a note in its Info instead of an
@@ -145,8 +147,11 @@ func (s *Set) settle(found []candidate, loaded []*plugin, o Options) (*Set, erro
 	for i, p := range loaded {
 		if err := found[i].err; err != nil {
 			s.infos[i].Status, s.infos[i].Err = Failed, err
-			errs = append(errs, fmt.Errorf("plugin %q: %w (fix it, run \"aura plugins update %s\", or start with --without-plugins)",
-				found[i].name, err, found[i].name))
+			errs = append(
+				errs,
+				fmt.Errorf("plugin %q: %w (fix it, run \"aura plugins update %s\", or start with --without-plugins)",
+					found[i].name, err, found[i].name),
+			)
 			continue
 		}
 		if p == nil {
@@ -219,8 +224,16 @@ func (s *Set) Merge(base []tool.Tool) ([]tool.Tool, error) {
 			out[i] = *p.tool
 		default:
 			owner := strings.TrimSpace(out[i].Source.Kind + " " + out[i].Source.Name)
-			errs = append(errs, fmt.Errorf("plugin %q: there is a tool %q already (%s): write \"override: true\" into its plugin.yaml to replace it",
-				p.name, p.tool.Name, owner))
+			errs = append(
+				errs,
+				fmt.Errorf(
+					"plugin %q: there is a tool %q already (%s): write \"override: true\" into its plugin.yaml "+
+						"to replace it",
+					p.name,
+					p.tool.Name,
+					owner,
+				),
+			)
 		}
 	}
 	return out, errors.Join(errs...)

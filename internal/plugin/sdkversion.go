@@ -40,7 +40,15 @@ func SDKVersion(dir string) (v string, err error) {
 			err = fmt.Errorf("%s: panic while reading it: %v", file, r)
 		}
 	}()
-	i := interp.New(interp.Options{GoPath: ".", SourcecodeFilesystem: memFS{}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
+	i := interp.New(
+		interp.Options{
+			GoPath:               ".",
+			SourcecodeFilesystem: memFS{},
+			Stdin:                strings.NewReader(""),
+			Stdout:               io.Discard,
+			Stderr:               io.Discard,
+		},
+	)
 	if _, err := i.Eval(string(text)); err != nil {
 		return "", fmt.Errorf("%s: %w", file, err)
 	}
@@ -63,7 +71,11 @@ func Compatible(plugin, host string) error {
 		return fmt.Errorf("the vendored SDK has the version %q, which is none", plugin)
 	}
 	if semver.MajorMinor(want) != semver.MajorMinor(have) || semver.Compare(have, want) < 0 {
-		return fmt.Errorf("plugin requires SDK ~%s, host has %s", strings.TrimPrefix(plugin, "v"), strings.TrimPrefix(host, "v"))
+		return fmt.Errorf(
+			"plugin requires SDK ~%s, host has %s",
+			strings.TrimPrefix(plugin, "v"),
+			strings.TrimPrefix(host, "v"),
+		)
 	}
 	return nil
 }

@@ -31,21 +31,36 @@ func TestVendoredSDK(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "my-plugin", "", "", speak(`"hello"`))
 	vendored := func(text string) {
-		writeFiles(t, filepath.Join(dir, "my-plugin"), map[string]string{"vendor/github.com/idelchi/aura/sdk/version/version.go": text})
+		writeFiles(
+			t,
+			filepath.Join(dir, "my-plugin"),
+			map[string]string{"vendor/github.com/idelchi/aura/sdk/version/version.go": text},
+		)
 	}
 	load(t, plugin.Options{Dirs: []string{dir}}) // Without vendor nothing is checked.
 
 	vendored("package version\n\nconst Version = \"0.2.0\"\n")
-	refused(t, plugin.Options{Dirs: []string{dir}}, `plugin "my-plugin": plugin requires SDK ~0.2.0, host has `+version.Version)
+	refused(
+		t,
+		plugin.Options{Dirs: []string{dir}},
+		`plugin "my-plugin": plugin requires SDK ~0.2.0, host has `+version.Version,
+	)
 
-	vendored("package version\n\nconst (\n\tminor = \"1\"\n\t// Version is made of parts.\n\tVersion = \"0.\" + minor + \".0\"\n)\n")
+	vendored(
+		"package version\n\nconst (\n\tminor = \"1\"\n\t// Version is made of parts.\n" +
+			"\tVersion = \"0.\" + minor + \".0\"\n)\n",
+	)
 	s := load(t, plugin.Options{Dirs: []string{dir}})
 	if got := s.Plugins()[0].SDK; got != "0.1.0" {
 		t.Errorf("version %q", got)
 	}
 	for _, broken := range []string{"package version\n", "package version\n\nconst Version = 5\n", "not Go", "package version\n\nvar Version = func() string { panic(1) }()\n"} {
 		vendored(broken)
-		if _, err := plugin.Load(t.Context(), plugin.Options{Dirs: []string{dir}}); err == nil || !strings.Contains(err.Error(), `plugin "my-plugin": `) {
+		if _, err := plugin.Load(
+			t.Context(),
+			plugin.Options{Dirs: []string{dir}},
+		); err == nil ||
+			!strings.Contains(err.Error(), `plugin "my-plugin": `) {
 			t.Errorf("%q: %v", broken, err)
 		}
 	}

@@ -73,7 +73,11 @@ func readModule(dir string) (*source, error) {
 	s := &source{dir: dir, module: mod.Module.Mod.Path, files: memFS{}}
 	s.pkg = packageName(s.module)
 	if !token.IsIdentifier(s.pkg) {
-		return nil, fmt.Errorf("go.mod: module %q: the package name %q that follows from it is not a Go identifier", s.module, s.pkg)
+		return nil, fmt.Errorf(
+			"go.mod: module %q: the package name %q that follows from it is not a Go identifier",
+			s.module,
+			s.pkg,
+		)
 	}
 	if symbols.Standard(s.module) {
 		return nil, fmt.Errorf("go.mod: module %q has the name of a package of the standard library", s.module)
@@ -147,11 +151,18 @@ func (s *source) resolve(name string, unsafe bool) (packageKind, error) {
 	if symbols.Standard(name) {
 		switch {
 		case name == "unsafe":
-			return 0, fmt.Errorf("import \"unsafe\": not available to interpreted plugins, not even in unsafe mode (%s)", wayOut)
+			return 0, fmt.Errorf(
+				"import \"unsafe\": not available to interpreted plugins, not even in unsafe mode (%s)",
+				wayOut,
+			)
 		case slices.Contains(unsafeOnly, name) && !unsafe:
 			return 0, &unsafeError{fmt.Sprintf("import %q", name)}
 		case !symbols.Offered(name):
-			return 0, fmt.Errorf("import %q: this package of the standard library is not available to interpreted plugins (%s)", name, wayOut)
+			return 0, fmt.Errorf(
+				"import %q: this package of the standard library is not available to interpreted plugins (%s)",
+				name,
+				wayOut,
+			)
 		}
 		return standardPackage, nil
 	}
@@ -168,7 +179,8 @@ func (s *source) resolve(name string, unsafe bool) (packageKind, error) {
 type unsafeError struct{ what string }
 
 func (e *unsafeError) Error() string {
-	return e.what + " needs unsafe mode: set \"plugins.unsafe: true\" in config/features/plugins.yaml or start with --unsafe-plugins"
+	return e.what + " needs unsafe mode: set \"plugins.unsafe: true\" in config/features/plugins.yaml or start " +
+		"with --unsafe-plugins"
 }
 
 // locate finds the directory of a package: below vendor, else in the module. A
@@ -260,8 +272,13 @@ func (s *source) parse(pkg, shown string, text []byte) ([]imported, []byte, erro
 		return nil, nil, err
 	}
 	if pkg == s.module && f.Name.Name != s.pkg {
-		return nil, nil, fmt.Errorf("%s: package %s, expected package %s (the last element of the module path %q, with \"-\" written as \"_\")",
-			fset.Position(f.Name.Pos()), f.Name.Name, s.pkg, s.module)
+		return nil, nil, fmt.Errorf(
+			"%s: package %s, expected package %s (the last element of the module path %q, with \"-\" written as \"_\")",
+			fset.Position(f.Name.Pos()),
+			f.Name.Name,
+			s.pkg,
+			s.module,
+		)
 	}
 	var list []imported
 	for _, spec := range f.Imports {

@@ -16,7 +16,9 @@ import (
 func TestModules(t *testing.T) {
 	t.Parallel()
 	main := func(pkg string) string {
-		return "package " + pkg + "\n\nimport (\n\t\"context\"\n\t\"github.com/idelchi/aura/sdk\"\n)\n\n" + speak(`"hello"`)
+		return "package " + pkg + "\n\nimport (\n\t\"context\"\n\t\"github.com/idelchi/aura/sdk\"\n)\n\n" + speak(
+			`"hello"`,
+		)
 	}
 	for _, c := range []struct {
 		module, pkg string
@@ -29,7 +31,11 @@ func TestModules(t *testing.T) {
 		{"strings", "strings", []string{"standard library"}},
 	} {
 		dir := t.TempDir()
-		writeFiles(t, dir, map[string]string{"p/go.mod": "module " + c.module + "\n", "p/plugin.yaml": "", "p/main.go": main(c.pkg)})
+		writeFiles(
+			t,
+			dir,
+			map[string]string{"p/go.mod": "module " + c.module + "\n", "p/plugin.yaml": "", "p/main.go": main(c.pkg)},
+		)
 		if len(c.parts) > 0 {
 			refused(t, plugin.Options{Dirs: []string{dir}}, c.parts...)
 		} else if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "hello" {
@@ -59,12 +65,15 @@ func TestFiles(t *testing.T) {
 		other = "linux"
 	}
 	writeFiles(t, filepath.Join(dir, "probe"), map[string]string{
-		"a.go": "package probe\n\nfunc first() string { return \"a\" }\n", "z.go": "package probe\n\nfunc last() string { return \"z\" }\n",
-		"go.sum": "", "README.md": "not Go",
-		"probe_test.go":        "package probe_test\n\nimport \"testing\"\n",
-		"f_" + other + ".go":   "package probe\n\nconst flavour = \"of another system\"\n",
-		"ignored.go":           "//go:build ignore\n\npackage main\n\nimport \"C\"\n",
-		"never.go":             "//go:build never && (" + other + " || cgo)\n\npackage probe\n\nconst flavour = \"never\"\n",
+		"a.go":               "package probe\n\nfunc first() string { return \"a\" }\n",
+		"z.go":               "package probe\n\nfunc last() string { return \"z\" }\n",
+		"go.sum":             "",
+		"README.md":          "not Go",
+		"probe_test.go":      "package probe_test\n\nimport \"testing\"\n",
+		"f_" + other + ".go": "package probe\n\nconst flavour = \"of another system\"\n",
+		"ignored.go":         "//go:build ignore\n\npackage main\n\nimport \"C\"\n",
+		"never.go": "//go:build never && (" + other + " || cgo)\n\npackage probe\n\n" +
+			"const flavour = \"never\"\n",
 		"yes.go":               "//go:build !" + other + "\n\npackage probe\n\nconst flavour = \"!\"\n",
 		"purego.go":            "//go:build !purego\n\npackage probe\n\nfunc first() string\n",
 		"testdata/x/x.go":      "package broken (",
@@ -86,10 +95,18 @@ func TestIsolation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, version := range map[string]string{"one": "1", "two": "2"} {
-		write(t, dir, name, "", "example.com/lib fmt", "var n int\n\nfunc bump() string { n++; return fmt.Sprint(n, lib.Version()) }\n"+speak(`bump()`))
+		write(
+			t,
+			dir,
+			name,
+			"",
+			"example.com/lib fmt",
+			"var n int\n\nfunc bump() string { n++; return fmt.Sprint(n, lib.Version()) }\n"+speak(`bump()`),
+		)
 		writeFiles(t, filepath.Join(dir, name), map[string]string{
-			"go.mod":                                    "module same/" + name + "\n",
-			"vendor/example.com/lib/lib.go":             "package lib\n\nimport \"example.com/lib/deep\"\n\nfunc Version() string { return \"v\" + deep.Number }\n",
+			"go.mod": "module same/" + name + "\n",
+			"vendor/example.com/lib/lib.go": "package lib\n\nimport \"example.com/lib/deep\"\n\n" +
+				"func Version() string { return \"v\" + deep.Number }\n",
 			"vendor/example.com/lib/deep/d.go":          "package deep\n\nvar Number = \"" + version + "\"\n",
 			"vendor/example.com/lib/asm.s":              "TEXT nonsense",
 			"vendor/modules.txt":                        "# example.com/lib v1.0.0\n",
@@ -112,15 +129,23 @@ func TestSameModule(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"one", "two"} {
 		writeFiles(t, filepath.Join(dir, name), map[string]string{
-			"plugin.yaml": "", "go.mod": "module example.com/same\n",
-			"main.go":    "package same\n\nimport (\n\t\"context\"\n\n\t\"example.com/same/sub\"\n\t\"github.com/idelchi/aura/sdk\"\n)\n\n" + speak("sub.Name"),
+			"plugin.yaml": "",
+			"go.mod":      "module example.com/same\n",
+			"main.go": "package same\n\nimport (\n\t\"context\"\n\n\t\"example.com/same/sub\"\n" +
+				"\t\"github.com/idelchi/aura/sdk\"\n)\n\n" + speak(
+				"sub.Name",
+			),
 			"sub/sub.go": "package sub\n\nconst Name = \"" + name + "\"\n",
 		})
 	}
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "one|two" {
 		t.Errorf("said %q", got)
 	}
-	writeFiles(t, dir, map[string]string{"one/vendor/example.com/same/sub/sub.go": "package sub\n\nconst Name = \"vendored\"\n"})
+	writeFiles(
+		t,
+		dir,
+		map[string]string{"one/vendor/example.com/same/sub/sub.go": "package sub\n\nconst Name = \"vendored\"\n"},
+	)
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "vendored|two" {
 		t.Errorf("with one vendored: said %q", got)
 	}
@@ -129,13 +154,21 @@ func TestSameModule(t *testing.T) {
 // PL-20 PL-52 PL-53 PL-69 PL-70: the standard library is there.
 func TestStandardLibrary(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("served")) }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("served")) }),
+	)
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"data.txt": "read"})
-	write(t, dir, "probe", "config: {url: "+server.URL+", file: "+filepath.ToSlash(filepath.Join(dir, "data.txt"))+"}",
-		"bufio bytes crypto/sha256 encoding/base64 encoding/hex encoding/json encoding/xml errors fmt html/template io io/fs log log/slog math math/big "+
-			"net net/http net/url os os/user path path/filepath reflect regexp sort strconv strings sync sync/atomic time unicode unicode/utf8",
+	write(
+		t,
+		dir,
+		"probe",
+		"config: {url: "+server.URL+", file: "+filepath.ToSlash(filepath.Join(dir, "data.txt"))+"}",
+		"bufio bytes crypto/sha256 encoding/base64 encoding/hex encoding/json encoding/xml errors fmt "+
+			"html/template io io/fs log log/slog math math/big "+
+			"net net/http net/url os os/user path path/filepath reflect regexp sort strconv strings sync "+
+			"sync/atomic time unicode unicode/utf8",
 		`type point struct {
 	X int `+"`json:\"x\"`"+`
 }
@@ -190,7 +223,8 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 		fmt.Sprint(math.MaxInt64, math.Pi > 3.14, errors.New("e"), time.Duration(1500)*time.Millisecond), regexp.MustCompile("b+").FindString("abbc")}
 	return sdk.Result{Message: strings.Join(out, " ")}, nil
 }
-`)
+`,
+	)
 	want := `read served {"x":3} <4> 2d71 UP 9223372036854775807 true e 1.5s bb`
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != want {
 		t.Errorf("said %q, want %q", got, want)

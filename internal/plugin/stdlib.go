@@ -32,8 +32,16 @@ type stdlib struct {
 // mode only.
 var restricted = map[string][]string{
 	"os": {"StartProcess", "FindProcess", "Chdir"},
-	"runtime/debug": {"SetCrashOutput", "SetGCPercent", "SetMaxStack", "SetMaxThreads", "SetMemoryLimit", "SetPanicOnFault",
-		"SetTraceback", "WriteHeapDump"},
+	"runtime/debug": {
+		"SetCrashOutput",
+		"SetGCPercent",
+		"SetMaxStack",
+		"SetMaxThreads",
+		"SetMemoryLimit",
+		"SetPanicOnFault",
+		"SetTraceback",
+		"WriteHeapDump",
+	},
 }
 
 // adapt changes the table of one package.
@@ -57,11 +65,31 @@ func (s *stdlib) adapt(name string, table map[string]reflect.Value) {
 	case "runtime":
 		replace(table, map[string]any{"Goexit": func() { panic("runtime.Goexit") }})
 	case "encoding/json":
-		s.looksFor(table, []string{"Marshal", "MarshalIndent"}, reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]())
-		s.looksFor(table, []string{"Unmarshal"}, reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler]())
+		s.looksFor(
+			table,
+			[]string{"Marshal", "MarshalIndent"},
+			reflect.TypeFor[json.Marshaler](),
+			reflect.TypeFor[encoding.TextMarshaler](),
+		)
+		s.looksFor(
+			table,
+			[]string{"Unmarshal"},
+			reflect.TypeFor[json.Unmarshaler](),
+			reflect.TypeFor[encoding.TextUnmarshaler](),
+		)
 	case "encoding/xml":
-		s.looksFor(table, []string{"Marshal", "MarshalIndent"}, reflect.TypeFor[xml.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]())
-		s.looksFor(table, []string{"Unmarshal"}, reflect.TypeFor[xml.Unmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler]())
+		s.looksFor(
+			table,
+			[]string{"Marshal", "MarshalIndent"},
+			reflect.TypeFor[xml.Marshaler](),
+			reflect.TypeFor[encoding.TextMarshaler](),
+		)
+		s.looksFor(
+			table,
+			[]string{"Unmarshal"},
+			reflect.TypeFor[xml.Unmarshaler](),
+			reflect.TypeFor[encoding.TextUnmarshaler](),
+		)
 	}
 }
 
@@ -90,8 +118,23 @@ func (s *stdlib) fmt(table map[string]reflect.Value) {
 		"Scanf":   func(string, ...any) (int, error) { return 0, io.EOF },
 		"Scanln":  func(...any) (int, error) { return 0, io.EOF },
 	})
-	s.looksFor(table, []string{"Errorf", "Fprint", "Fprintf", "Fprintln", "Print", "Printf", "Println", "Sprint", "Sprintf", "Sprintln"},
-		reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[fmt.Stringer]())
+	s.looksFor(
+		table,
+		[]string{
+			"Errorf",
+			"Fprint",
+			"Fprintf",
+			"Fprintln",
+			"Print",
+			"Printf",
+			"Println",
+			"Sprint",
+			"Sprintf",
+			"Sprintln",
+		},
+		reflect.TypeFor[fmt.Formatter](),
+		reflect.TypeFor[fmt.Stringer](),
+	)
 }
 
 func (s *stdlib) os(table map[string]reflect.Value) {
@@ -145,20 +188,40 @@ func (s *stdlib) keep(f *os.File, err error) *os.File {
 func (s *stdlib) log(table map[string]reflect.Value) {
 	l := log.New(s.world.output, "", 0)
 	replace(table, map[string]any{
-		"Flags": l.Flags, "Output": l.Output, "Panic": l.Panic, "Panicf": l.Panicf, "Panicln": l.Panicln, "Prefix": l.Prefix,
-		"Print": l.Print, "Printf": l.Printf, "Println": l.Println, "SetFlags": l.SetFlags, "SetOutput": l.SetOutput,
-		"SetPrefix": l.SetPrefix, "Writer": l.Writer,
-		"Fatal": l.Fatal, "Fatalf": l.Fatalf, "Fatalln": l.Fatalln, "Default": func() *log.Logger { return l },
+		"Flags":     l.Flags,
+		"Output":    l.Output,
+		"Panic":     l.Panic,
+		"Panicf":    l.Panicf,
+		"Panicln":   l.Panicln,
+		"Prefix":    l.Prefix,
+		"Print":     l.Print,
+		"Printf":    l.Printf,
+		"Println":   l.Println,
+		"SetFlags":  l.SetFlags,
+		"SetOutput": l.SetOutput,
+		"SetPrefix": l.SetPrefix,
+		"Writer":    l.Writer,
+		"Fatal":     l.Fatal,
+		"Fatalf":    l.Fatalf,
+		"Fatalln":   l.Fatalln,
+		"Default":   func() *log.Logger { return l },
 	})
 	if !s.world.unsafe {
 		replace(table, map[string]any{
-			"Fatal": l.Panic, "Fatalf": l.Panicf, "Fatalln": l.Panicln,
-			"Logger": (*tameLogger)(nil), "Default": func() *tameLogger { return &tameLogger{l} },
-			"New": func(w io.Writer, prefix string, flags int) *tameLogger { return &tameLogger{log.New(w, prefix, flags)} },
+			"Fatal":   l.Panic,
+			"Fatalf":  l.Panicf,
+			"Fatalln": l.Panicln,
+			"Logger":  (*tameLogger)(nil),
+			"Default": func() *tameLogger { return &tameLogger{l} },
+			"New":     func(w io.Writer, prefix string, flags int) *tameLogger { return &tameLogger{log.New(w, prefix, flags)} },
 		})
 	}
-	s.looksFor(table, []string{"Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln", "Print", "Printf", "Println"},
-		reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[fmt.Stringer]())
+	s.looksFor(
+		table,
+		[]string{"Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln", "Print", "Printf", "Println"},
+		reflect.TypeFor[fmt.Formatter](),
+		reflect.TypeFor[fmt.Stringer](),
+	)
 }
 
 // tameLogger is a log.Logger that panics where the original ends the program.

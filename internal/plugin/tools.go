@@ -55,7 +55,9 @@ func (p *plugin) bindTool(ctx context.Context, o Options) error {
 	if !validName(s.Name) {
 		return fmt.Errorf("Schema: name %q: expected letters, digits, \"_\" and \"-\", at most 64", s.Name)
 	}
-	t.Name, t.Description, t.Usage, t.Examples, t.Schema = s.Name, s.Description, s.Usage, s.Examples, tool.FromSDK(s.Parameters)
+	t.Name, t.Description, t.Usage, t.Examples, t.Schema = s.Name, s.Description, s.Usage, s.Examples, tool.FromSDK(
+		s.Parameters,
+	)
 	if available {
 		p.tool = t
 	}
@@ -85,7 +87,15 @@ func optional[F any](p *plugin, name string) (f F, ok bool) {
 		return f, false
 	}
 	if f, ok = raw.(F); !ok {
-		p.warnings = append(p.warnings, fmt.Sprintf("warning: plugin %s exports %s with wrong signature (got %s), ignoring", p.name, name, typeOf(raw)))
+		p.warnings = append(
+			p.warnings,
+			fmt.Sprintf(
+				"warning: plugin %s exports %s with wrong signature (got %s), ignoring",
+				p.name,
+				name,
+				typeOf(raw),
+			),
+		)
 	}
 	return f, ok
 }

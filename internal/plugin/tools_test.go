@@ -40,7 +40,8 @@ func TestTool(t *testing.T) {
 		t.Fatalf("%d tools", len(tools))
 	}
 	x := tools[0]
-	if x.Name != "Probe" || x.Description != "d" || x.Usage != "u" || x.Examples != "e" || x.Source != (tool.Source{Kind: "plugin", Name: "probe"}) {
+	if x.Name != "Probe" || x.Description != "d" || x.Usage != "u" || x.Examples != "e" ||
+		x.Source != (tool.Source{Kind: "plugin", Name: "probe"}) {
 		t.Errorf("%+v", x)
 	}
 	if x.Serial || x.InProcess || x.OptIn || x.Paths != nil { // TL-06 TL-07 TL-08: the defaults.
@@ -68,8 +69,10 @@ func TestToolNeedsBoth(t *testing.T) {
 	for _, c := range []struct{ body, part string }{
 		{schema, "without Execute"},
 		{execute, "without Schema"},
-		{"func Schema() string { return \"\" }\n" + execute, "Schema has the signature func() string, expected func() sdk.ToolSchema"},
-		{schema + "func Execute() {}\n", "expected func(context.Context, sdk.Context, map[string]interface {}) (string, error)"},
+		{"func Schema() string { return \"\" }\n" + execute, "Schema has the signature func() string, expected " +
+			"func() sdk.ToolSchema"},
+		{schema + "func Execute() {}\n", "expected func(context.Context, sdk.Context, map[string]interface {}) " +
+			"(string, error)"},
 		{"func Schema() sdk.ToolSchema { return sdk.ToolSchema{Name: \"not good\"} }\n" + execute, `name "not good"`},
 		{"func Schema() sdk.ToolSchema { panic(\"boom\") }\n" + execute, "boom"},
 	} {
@@ -129,7 +132,9 @@ func Paths(args map[string]any) (sdk.ToolPaths, error) {
 	}
 	args := map[string]any{"a": "file"}
 	p, err := x.Paths(args)
-	if err != nil || p.Read[0] != "file" || p.Write[0] != "w" || p.Record[0] != "r" || p.Guard[0] != "g" || p.Clear[0] != "c" || args["a"] != "file" {
+	if err != nil || p.Read[0] != "file" || p.Write[0] != "w" || p.Record[0] != "r" || p.Guard[0] != "g" ||
+		p.Clear[0] != "c" ||
+		args["a"] != "file" {
 		t.Errorf("%+v, %v, %v", p, err, args)
 	}
 	if _, err := x.Paths(nil); err == nil || err.Error() != "no a" {
@@ -152,34 +157,56 @@ func TestWrongSignatures(t *testing.T) {
 			t.Errorf("warnings %q, want %q", warnings, want)
 		}
 		x := s.Tools()[0]
-		if r, err := x.Execute(t.Context(), call(nil)); err != nil || r.Text != "fine" || x.Serial || x.InProcess || x.Paths != nil {
+		if r, err := x.Execute(
+			t.Context(),
+			call(nil),
+		); err != nil || r.Text != "fine" || x.Serial || x.InProcess ||
+			x.Paths != nil {
 			t.Errorf("%s: %q, %v, %+v", name, r.Text, err, x)
 		}
 	}
 	// A plugin that is no tool may call its functions as it likes.
 	dir := t.TempDir()
-	write(t, dir, "probe", "", "", speak(`"x"`)+"\nfunc Init() {}\n\nfunc Execute() {}\n\nfunc Parallel() string { return \"\" }\n")
+	write(
+		t,
+		dir,
+		"probe",
+		"",
+		"",
+		speak(`"x"`)+"\nfunc Init() {}\n\nfunc Execute() {}\n\nfunc Parallel() string { return \"\" }\n",
+	)
 	load(t, plugin.Options{Dirs: []string{dir}, Warn: func(text string) { t.Error(text) }})
 }
 
 // PL-37 TL-37 TL-38 TL-39
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	base := []tool.Tool{{Name: "Read", Source: tool.Source{Kind: "builtin"}}, {Name: "Bash", Source: tool.Source{Kind: "builtin"}}}
+	base := []tool.Tool{
+		{Name: "Read", Source: tool.Source{Kind: "builtin"}},
+		{Name: "Bash", Source: tool.Source{Kind: "builtin"}},
+	}
 	dir := t.TempDir()
 	write(t, dir, "a", "", "", toolSource("Bash", `"a"`))
 	s := load(t, plugin.Options{Dirs: []string{dir}})
-	if _, err := s.Merge(base); err == nil || !strings.Contains(err.Error(), `plugin "a"`) || !strings.Contains(err.Error(), "override: true") {
+	if _, err := s.Merge(
+		base,
+	); err == nil || !strings.Contains(err.Error(), `plugin "a"`) ||
+		!strings.Contains(err.Error(), "override: true") {
 		t.Errorf("error %v", err)
 	}
 	write(t, dir, "a", "override: true", "", toolSource("Bash", `"a"`))
 	write(t, dir, "b", "", "", toolSource("New", `"b"`))
 	merged, err := load(t, plugin.Options{Dirs: []string{dir}}).Merge(base)
-	if err != nil || len(merged) != 3 || merged[1].Source.Name != "a" || merged[2].Name != "New" || base[1].Source.Name != "" {
+	if err != nil || len(merged) != 3 || merged[1].Source.Name != "a" || merged[2].Name != "New" ||
+		base[1].Source.Name != "" {
 		t.Errorf("%+v, %v", merged, err)
 	}
 	write(t, dir, "c", "", "", toolSource("New", `"c"`))
-	if _, err := load(t, plugin.Options{Dirs: []string{dir}}).Merge(base); err == nil || !strings.Contains(err.Error(), `plugin "c"`) || !strings.Contains(err.Error(), "plugin b") {
+	if _, err := load(
+		t,
+		plugin.Options{Dirs: []string{dir}},
+	).Merge(base); err == nil || !strings.Contains(err.Error(), `plugin "c"`) ||
+		!strings.Contains(err.Error(), "plugin b") {
 		t.Errorf("error %v", err)
 	}
 	var none *plugin.Set
@@ -223,7 +250,15 @@ func together() string {
 	// Neither a tool that forbids it nor one with a select statement overlaps.
 	for _, more := range []string{"func Parallel() bool { return false }\n", "func f() {\n\tselect {}\n}\n"} {
 		inside := make(chan struct{})
-		s := one(t, "", "", toolSource("Probe", "wait(ctx, sc.Agent)")+"\nfunc wait(ctx context.Context, who string) string {\n\t<-ctx.Done()\n\treturn who\n}\n"+more)
+		s := one(
+			t,
+			"",
+			"",
+			toolSource(
+				"Probe",
+				"wait(ctx, sc.Agent)",
+			)+"\nfunc wait(ctx context.Context, who string) string {\n\t<-ctx.Done()\n\treturn who\n}\n"+more,
+		)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			defer close(inside)
@@ -242,7 +277,17 @@ func together() string {
 // TL-35 TL-51: errors and panics are answers, and the next call works.
 func TestToolFailures(t *testing.T) {
 	t.Parallel()
-	s := one(t, "", "errors", "var _ = errors.New\n\n"+strings.Replace(toolSource("Probe", `args["a"].(string)`), "return args", "if args[\"a\"] == \"fail\" {\n\t\treturn \"\", errors.New(\"did not work\")\n\t}\n\treturn args", 1))
+	s := one(
+		t,
+		"",
+		"errors",
+		"var _ = errors.New\n\n"+strings.Replace(
+			toolSource("Probe", `args["a"].(string)`),
+			"return args",
+			"if args[\"a\"] == \"fail\" {\n\t\treturn \"\", errors.New(\"did not work\")\n\t}\n\treturn args",
+			1,
+		),
+	)
 	x := s.Tools()[0]
 	for _, c := range []struct {
 		args map[string]any
@@ -283,7 +328,9 @@ func ExecuteCommand(_ context.Context, args string, sc sdk.Context) (sdk.Command
 		t.Fatalf("%d commands", len(s.Commands()))
 	}
 	c := s.Commands()[0]
-	if c.Name != "probe" || c.Description != "d" || !slices.Equal(c.Hints, []string{"one", "two"}) || !c.Forward || !c.Silent || c.Source.Name != "probe" {
+	if c.Name != "probe" || c.Description != "d" || !slices.Equal(c.Hints, []string{"one", "two"}) || !c.Forward ||
+		!c.Silent ||
+		c.Source.Name != "probe" {
 		t.Errorf("%+v", c)
 	}
 	snapshot := sdk.Context{Agent: "Coder"}
@@ -303,11 +350,13 @@ func ExecuteCommand(_ context.Context, args string, sc sdk.Context) (sdk.Command
 func TestCommandNeedsBoth(t *testing.T) {
 	t.Parallel()
 	schema := "func Command() sdk.CommandSchema { return sdk.CommandSchema{Name: \"x\"} }\n"
-	run := "func ExecuteCommand(context.Context, string, sdk.Context) (sdk.CommandResult, error) { return sdk.CommandResult{}, nil }\n"
+	run := "func ExecuteCommand(context.Context, string, sdk.Context) (sdk.CommandResult, error) { return " +
+		"sdk.CommandResult{}, nil }\n"
 	for _, c := range []struct{ body, part string }{
 		{schema, "without ExecuteCommand"},
 		{run, "without Command"},
-		{schema + "func ExecuteCommand() {}\n", "expected func(context.Context, string, sdk.Context) (sdk.CommandResult, error)"},
+		{schema + "func ExecuteCommand() {}\n", "expected func(context.Context, string, sdk.Context) " +
+			"(sdk.CommandResult, error)"},
 		{"func Command() {}\n" + run, "expected func() sdk.CommandSchema"},
 		{"func Command() sdk.CommandSchema { return sdk.CommandSchema{} }\n" + run, "one word"},
 	} {
@@ -321,7 +370,9 @@ func TestCommandNeedsBoth(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	environ := func() []string { return []string{"A=1", "B=2", "C=3"} }
-	body := speak(`fmt.Sprint(os.Getenv("A"), os.Getenv("C"), look("C"), len(os.Environ()), os.ExpandEnv("<$A$C>"))`) + `
+	body := speak(
+		`fmt.Sprint(os.Getenv("A"), os.Getenv("C"), look("C"), len(os.Environ()), os.ExpandEnv("<$A$C>"))`,
+	) + `
 func look(name string) bool {
 	_, ok := os.LookupEnv(name)
 	return ok
@@ -346,7 +397,17 @@ func TestSetenvIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		write(t, dir, name, `env: ["*"]`, "os", speak(`swap()`)+"\nfunc swap() string {\n\told := os.Getenv(\"AURA_PROBE\")\n\tos.Setenv(\"AURA_PROBE\", old+\"x\")\n\treturn old\n}\n")
+		write(
+			t,
+			dir,
+			name,
+			`env: ["*"]`,
+			"os",
+			speak(
+				`swap()`,
+			)+"\nfunc swap() string {\n\told := os.Getenv(\"AURA_PROBE\")\n"+
+				"\tos.Setenv(\"AURA_PROBE\", old+\"x\")\n\treturn old\n}\n",
+		)
 	}
 	s := load(t, plugin.Options{Dirs: []string{dir}, Environ: func() []string { return []string{"AURA_PROBE=" + "0"} }})
 	if got := said(t, s) + " " + said(t, s); got != "0|0 0x|0x" {
@@ -372,7 +433,11 @@ func ExecuteCommand(_ context.Context, _ string, _ sdk.Context) (sdk.CommandResu
 		write(t, dir, "probe", yaml, "os", body)
 		var task map[string]string
 		s := load(t, plugin.Options{
-			Dirs: []string{dir}, Environ: func() []string { return []string{"A=1", "B=2"} }, TaskEnv: func() map[string]string { return task },
+			Dirs: []string{
+				dir,
+			},
+			Environ: func() []string { return []string{"A=1", "B=2"} },
+			TaskEnv: func() map[string]string { return task },
 		})
 		before := said(t, s)
 		task = map[string]string{"A": "task", "T": "T"}

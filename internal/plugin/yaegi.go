@@ -148,10 +148,17 @@ func (p *interpreted) explain(err error, unsafe bool) error {
 
 // limits explains errors that come from the interpreter rather than from the code.
 var limits = []struct{ sign, meaning string }{
-	{"undefined selector", "not in the interpreter's version of that package; it lacks the generic functions of the standard library"},
+	{
+		"undefined selector",
+		"not in the interpreter's version of that package; it lacks the generic functions of the standard library",
+	},
 	{"undefined type for", "the interpreter cannot work out the types of this generic function"},
 	{"nil reflect type", "the interpreter cannot work out the types of a generic function"},
-	{"nil type", "the interpreter does not support all of Go; ranging over functions and some uses of generics are the usual causes"},
+	{
+		"nil type",
+		"the interpreter does not support all of Go; ranging over functions and some uses of generics are the " +
+			"usual causes",
+	},
 }
 
 // lookup evaluates the name of an exported function.

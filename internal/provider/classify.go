@@ -29,40 +29,130 @@ type phrase struct {
 // phrases are tried in order, before the status. Words about quota and billing
 // details are not among them: Gemini uses them for plain rate limits.
 var phrases = []phrase{
-	{ContextExhausted, []string{
-		"context_length_exceeded", "context length exceeded", "maximum context length", "maximum context size",
-		"exceed_context_size", "exceeds the available context size", "exceeds the context window", "exceeds the model's context",
-		"exceed context limit", "exceeds context length", "context window exceeded", "model_context_window_exceeded", "context size has been exceeded",
-		"prompt is too long", "input is too long", "prompt too long", "input length and `max_tokens` exceed",
-		"exceeds the maximum number of tokens", "exceeds the maximum allowed input length", "too many tokens in the prompt",
-		"reduce the length of the messages", "reduce the length of the prompt", "string_above_max_length", "larger than the context size",
-		"greater than the context length", "exceeded model token limit",
-	}},
-	{CreditExhausted, []string{
-		"insufficient_quota", "insufficient quota", "billing_error", "billing_hard_limit", "billing hard limit", "billing_not_active",
-		"insufficient credits", "credit balance is too low", "insufficient balance", "insufficient_balance", "insufficient funds",
-		"payment required", "more credits", "out of credits", "used all available credits", "account is not active",
-	}},
-	{ContentFilter, []string{
-		"content_filter", "content filter", "content_policy", "content policy", "content management policy", "responsibleaipolicyviolation",
-		"content_blocked", "content was blocked", "prohibited_content", "data_inspection_failed", "sensitive_words_detected",
-		"input was flagged", "flagged by moderation", "content moderation", "content filtering policy",
-	}},
-	{Auth, []string{
-		"invalid_api_key", "api_key_invalid", "api key not valid", "incorrect api key", "invalid api key", "invalid x-api-key",
-		"authentication_error", "permission_error", "unauthenticated", "permission_denied",
-	}},
-	{ModelUnavailable, []string{
-		"model_not_found", "model not found", "not_found_error", "is not a valid model", "invalid model name", "no such model",
-		"no models loaded", "model is not loaded", "model not loaded", "model_not_supported", "model_unavailable", "no endpoints found",
-	}},
+	{
+		ContextExhausted,
+		[]string{
+			"context_length_exceeded",
+			"context length exceeded",
+			"maximum context length",
+			"maximum context size",
+			"exceed_context_size",
+			"exceeds the available context size",
+			"exceeds the context window",
+			"exceeds the model's context",
+			"exceed context limit",
+			"exceeds context length",
+			"context window exceeded",
+			"model_context_window_exceeded",
+			"context size has been exceeded",
+			"prompt is too long",
+			"input is too long",
+			"prompt too long",
+			"input length and `max_tokens` exceed",
+			"exceeds the maximum number of tokens",
+			"exceeds the maximum allowed input length",
+			"too many tokens in the prompt",
+			"reduce the length of the messages",
+			"reduce the length of the prompt",
+			"string_above_max_length",
+			"larger than the context size",
+			"greater than the context length",
+			"exceeded model token limit",
+		},
+	},
+	{
+		CreditExhausted,
+		[]string{
+			"insufficient_quota",
+			"insufficient quota",
+			"billing_error",
+			"billing_hard_limit",
+			"billing hard limit",
+			"billing_not_active",
+			"insufficient credits",
+			"credit balance is too low",
+			"insufficient balance",
+			"insufficient_balance",
+			"insufficient funds",
+			"payment required",
+			"more credits",
+			"out of credits",
+			"used all available credits",
+			"account is not active",
+		},
+	},
+	{
+		ContentFilter,
+		[]string{
+			"content_filter",
+			"content filter",
+			"content_policy",
+			"content policy",
+			"content management policy",
+			"responsibleaipolicyviolation",
+			"content_blocked",
+			"content was blocked",
+			"prohibited_content",
+			"data_inspection_failed",
+			"sensitive_words_detected",
+			"input was flagged",
+			"flagged by moderation",
+			"content moderation",
+			"content filtering policy",
+		},
+	},
+	{
+		Auth,
+		[]string{
+			"invalid_api_key",
+			"api_key_invalid",
+			"api key not valid",
+			"incorrect api key",
+			"invalid api key",
+			"invalid x-api-key",
+			"authentication_error",
+			"permission_error",
+			"unauthenticated",
+			"permission_denied",
+		},
+	},
+	{
+		ModelUnavailable,
+		[]string{
+			"model_not_found",
+			"model not found",
+			"not_found_error",
+			"is not a valid model",
+			"invalid model name",
+			"no such model",
+			"no models loaded",
+			"model is not loaded",
+			"model not loaded",
+			"model_not_supported",
+			"model_unavailable",
+			"no endpoints found",
+		},
+	},
 	{RateLimit, []string{
 		"rate_limit", "rate limit", "resource_exhausted", "too many requests", "too_many_requests", "ratelimit",
 	}},
-	{Server, []string{
-		"overloaded", "server_error", "timeout_error", "internal error", "internal_error", "api_error", "service unavailable", "service_unavailable",
-		"internalservererror", "internal server error", "bad gateway", "upstream error",
-	}},
+	{
+		Server,
+		[]string{
+			"overloaded",
+			"server_error",
+			"timeout_error",
+			"internal error",
+			"internal_error",
+			"api_error",
+			"service unavailable",
+			"service_unavailable",
+			"internalservererror",
+			"internal server error",
+			"bad gateway",
+			"upstream error",
+		},
+	},
 }
 
 // vague phrases say nothing when the status is a clear one.
@@ -84,7 +174,14 @@ func (t *Transport) Classify(status int, body []byte) *Error {
 	if status == 0 || status/100 == 2 {
 		status = f.status
 	}
-	e := &Error{Class: classOf(status, f), Provider: t.name, Status: status, Message: t.clean(f.message), RetryAfter: f.wait, said: true}
+	e := &Error{
+		Class:      classOf(status, f),
+		Provider:   t.name,
+		Status:     status,
+		Message:    t.clean(f.message),
+		RetryAfter: f.wait,
+		said:       true,
+	}
 	if e.Message == "" {
 		e.Message = strings.ToLower(http.StatusText(status))
 	}
@@ -201,7 +298,8 @@ func (f *fault) collect(v any, depth int) {
 			}
 		}
 	}
-	// OpenAI's Responses API nests the error of a failed response; OpenRouter hands on the words of the upstream server.
+	// OpenAI's Responses API nests the error of a failed response; OpenRouter hands on the words of the upstream
+	// server.
 	f.collect(m["response"], depth+1)
 	if meta, ok := m["metadata"].(map[string]any); ok {
 		if raw, ok := meta["raw"].(string); ok {
@@ -279,7 +377,10 @@ func secrets(o Options) []string {
 	}
 	for name, value := range o.Headers {
 		name = strings.ToLower(name)
-		secret := slices.ContainsFunc([]string{"auth", "key", "token", "secret", "cookie"}, func(s string) bool { return strings.Contains(name, s) })
+		secret := slices.ContainsFunc(
+			[]string{"auth", "key", "token", "secret", "cookie"},
+			func(s string) bool { return strings.Contains(name, s) },
+		)
 		if value = strings.TrimSpace(value); secret && len(value) >= 4 {
 			list = append(list, value)
 		}
@@ -293,7 +394,10 @@ func (t *Transport) clean(s string) string {
 	for _, secret := range t.secrets {
 		s = strings.ReplaceAll(s, secret, "***")
 	}
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Join(
+		strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }),
+		" ",
+	)
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxMessage {
 		return s

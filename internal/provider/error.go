@@ -37,7 +37,7 @@ type Error struct {
 	said bool // The server itself reported it, rather than sending what is no answer.
 }
 
-// headlines say to a person what a class means.
+// headlines say to a user what a class means.
 var headlines = map[Class]string{
 	RateLimit:        "rate limited",
 	Auth:             "authentication failed",

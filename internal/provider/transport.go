@@ -216,10 +216,34 @@ func (t *Transport) persist(ctx context.Context, c call, try func() (again bool,
 		}
 		wait, ok := t.retry.wait(attempt, e)
 		if !again || !ok || isOnce(ctx) {
-			t.log.Debug("request failed", "provider", t.name, "request", c.place(), "class", e.Class, "status", e.Status, "message", e.Message)
+			t.log.Debug(
+				"request failed",
+				"provider",
+				t.name,
+				"request",
+				c.place(),
+				"class",
+				e.Class,
+				"status",
+				e.Status,
+				"message",
+				e.Message,
+			)
 			return e
 		}
-		t.log.Debug("request failed, will retry", "provider", t.name, "request", c.place(), "class", e.Class, "status", e.Status, "wait", wait)
+		t.log.Debug(
+			"request failed, will retry",
+			"provider",
+			t.name,
+			"request",
+			c.place(),
+			"class",
+			e.Class,
+			"status",
+			e.Status,
+			"wait",
+			wait,
+		)
 		tellRetry(ctx, e, wait)
 		if err := sleep(ctx, wait); err != nil {
 			return err
@@ -280,7 +304,9 @@ func (t *Transport) refused(s *Stream, resp *http.Response) *Error {
 		e.RetryAfter = wait
 	}
 	if loc, err := resp.Location(); err == nil && resp.StatusCode < 400 {
-		e.Message = t.clean(fmt.Sprintf("the server redirects to %s://%s: set the provider's url accordingly", loc.Scheme, loc.Host))
+		e.Message = t.clean(
+			fmt.Sprintf("the server redirects to %s://%s: set the provider's url accordingly", loc.Scheme, loc.Host),
+		)
 	}
 	return e
 }

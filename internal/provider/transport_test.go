@@ -52,8 +52,15 @@ func drain(ctx context.Context, tr *Transport, format Format) ([]string, error) 
 }
 
 func TestStream(t *testing.T) {
-	srv := providertest.Serve(t, providertest.Step{Chunks: []string{"event: a\r\nda", "ta: za\xc5", "\xbc\r\n", "\r\ndata: [DONE]\n\n"}})
-	tr := transport(t, srv.URL+"/", func(o *Options) { o.Headers = map[string]string{"X-Extra": "1", "User-Agent": "mine"} })
+	srv := providertest.Serve(
+		t,
+		providertest.Step{Chunks: []string{"event: a\r\nda", "ta: za\xc5", "\xbc\r\n", "\r\ndata: [DONE]\n\n"}},
+	)
+	tr := transport(
+		t,
+		srv.URL+"/",
+		func(o *Options) { o.Headers = map[string]string{"X-Extra": "1", "User-Agent": "mine"} },
+	)
 	s, err := tr.do(t.Context(), post("/x", http.Header{"Authorization": {"Bearer " + token}}, []byte(`{"a":1}`), SSE))
 	if err != nil {
 		t.Fatal(err)
@@ -92,24 +99,47 @@ func TestStream(t *testing.T) {
 
 // Answers that are no complete stream end with one clear error.
 func TestFaults(t *testing.T) {
-	html := "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body>" + strings.Repeat("x", 10000) + "</body></html>"
+	html := "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body>" + strings.Repeat(
+		"x",
+		10000,
+	) + "</body></html>"
 	tests := []struct {
 		name  string
 		step  providertest.Step
 		class Class
 		text  string
 	}{
-		{"cut in an event", providertest.Step{Body: "data: {}\n\ndata: {\"a\"", Cut: true}, Network, "stream ended early"},
+		{
+			"cut in an event",
+			providertest.Step{Body: "data: {}\n\ndata: {\"a\"", Cut: true},
+			Network,
+			"stream ended early",
+		},
 		{"cut between events", providertest.Step{Body: "data: {}\n\n", Cut: true}, Network, "stream ended early"},
 		{"ended in an event", providertest.Step{Body: "data: {}\n\ndata: {\"a\""}, Network, "stream ended early"},
 		{"stall", providertest.Step{Body: "data: {}\n\n", Stall: true}, Network, "nothing received for 50ms"},
 		{"stall before the first byte", providertest.Step{Stall: true}, Network, "nothing received for 50ms"},
-		{"html", providertest.Step{Header: map[string]string{"Content-Type": "text/html"}, Body: html}, Server, "HTML page (Welcome to nginx!); check the provider's url"},
+		{
+			"html",
+			providertest.Step{Header: map[string]string{"Content-Type": "text/html"}, Body: html},
+			Server,
+			"HTML page (Welcome to nginx!); check the provider's url",
+		},
 		{"html without type", providertest.Step{Body: "\n " + html}, Server, "HTML page"},
 		{"empty", providertest.Step{}, Server, "empty answer"},
 		{"blank", providertest.Step{Body: " \n\n"}, Server, "empty answer"},
-		{"error as JSON with 200", providertest.Step{Body: `{"error":{"message":"who are you","code":401}}`}, Auth, "who are you"},
-		{"redirect", providertest.Step{Status: 302, Header: map[string]string{"Location": "https://example.com/v1"}}, "", "redirects to https://example.com"},
+		{
+			"error as JSON with 200",
+			providertest.Step{Body: `{"error":{"message":"who are you","code":401}}`},
+			Auth,
+			"who are you",
+		},
+		{
+			"redirect",
+			providertest.Step{Status: 302, Header: map[string]string{"Location": "https://example.com/v1"}},
+			"",
+			"redirects to https://example.com",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +166,13 @@ func TestFaults(t *testing.T) {
 
 // A server that answers plain JSON although a stream was asked for.
 func TestWholeAnswer(t *testing.T) {
-	srv := providertest.Serve(t, providertest.Step{Header: map[string]string{"Content-Type": "application/json"}, Chunks: []string{`{"a":`, "1}\n"}})
+	srv := providertest.Serve(
+		t,
+		providertest.Step{
+			Header: map[string]string{"Content-Type": "application/json"},
+			Chunks: []string{`{"a":`, "1}\n"},
+		},
+	)
 	got, err := drain(t.Context(), transport(t, srv.URL), SSE)
 	if err != nil || len(got) != 1 || strings.TrimSpace(got[0]) != `|{"a":1}` {
 		t.Errorf("got %q, %v", got, err)
@@ -157,15 +193,48 @@ func TestRetries(t *testing.T) {
 		class Class // Empty: success.
 		wait  time.Duration
 	}{
-		{"429 then success", quick, []providertest.Step{fail(429, map[string]string{"Retry-After-Ms": "1"}, ""), ok}, "", 0},
+		{
+			"429 then success",
+			quick,
+			[]providertest.Step{fail(429, map[string]string{"Retry-After-Ms": "1"}, ""), ok},
+			"",
+			0,
+		},
 		{"500 twice then success", quick, []providertest.Step{fail(500, nil, ""), fail(503, nil, ""), ok}, "", 0},
-		{"529 then success", quick, []providertest.Step{fail(529, nil, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), ok}, "", 0},
+		{
+			"529 then success",
+			quick,
+			[]providertest.Step{
+				fail(529, nil, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+				ok,
+			},
+			"",
+			0,
+		},
 		{"cut before the first byte", quick, []providertest.Step{{Cut: true}, ok}, "", 0},
-		{"500 thrice", quick, []providertest.Step{fail(500, nil, ""), fail(500, nil, ""), fail(500, nil, "")}, Server, 0},
+		{
+			"500 thrice",
+			quick,
+			[]providertest.Step{fail(500, nil, ""), fail(500, nil, ""), fail(500, nil, "")},
+			Server,
+			0,
+		},
 		{"switched off", Retry{MaxAttempts: &none}, []providertest.Step{fail(500, nil, "")}, Server, 0},
 		{"server asks for too long", quick, []providertest.Step{fail(429, after("3600"), "")}, RateLimit, time.Hour},
-		{"server says no", quick, []providertest.Step{fail(500, map[string]string{"X-Should-Retry": "false"}, "")}, Server, 0},
-		{"quota", quick, []providertest.Step{fail(429, nil, `{"error":{"code":"insufficient_quota"}}`)}, CreditExhausted, 0},
+		{
+			"server says no",
+			quick,
+			[]providertest.Step{fail(500, map[string]string{"X-Should-Retry": "false"}, "")},
+			Server,
+			0,
+		},
+		{
+			"quota",
+			quick,
+			[]providertest.Step{fail(429, nil, `{"error":{"code":"insufficient_quota"}}`)},
+			CreditExhausted,
+			0,
+		},
 		{"auth", quick, []providertest.Step{fail(401, nil, "")}, Auth, 0},
 		{"not after the first event", quick, []providertest.Step{{Body: "data: 1\n\n", Cut: true}}, Network, 0},
 	}
@@ -287,16 +356,27 @@ func TestJSON(t *testing.T) {
 	if err := tr.GetJSON(t.Context(), "/m", nil, &out); ClassOf(err) != Server {
 		t.Errorf("got %v", err)
 	}
-	if err := tr.GetJSON(t.Context(), "/m", nil, &out); ClassOf(err) != ModelUnavailable || !strings.Contains(err.Error(), "model 'x' not found") {
+	if err := tr.GetJSON(
+		t.Context(),
+		"/m",
+		nil,
+		&out,
+	); ClassOf(err) != ModelUnavailable ||
+		!strings.Contains(err.Error(), "model 'x' not found") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // Neither errors nor logs show the token, even if the server repeats it.
 func TestTokenIsNeverShown(t *testing.T) {
-	srv := providertest.Serve(t,
+	srv := providertest.Serve(
+		t,
 		providertest.Step{Status: 500, Body: token},
-		providertest.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + token + ` or ` + "other-secret" + `"}}`})
+		providertest.Step{
+			Status: 401,
+			Body:   `{"error":{"message":"Incorrect API key provided: ` + token + ` or ` + "other-secret" + `"}}`,
+		},
+	)
 	var log strings.Builder
 	tr := transport(t, srv.URL, func(o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -408,7 +488,15 @@ func TestChatRetries(t *testing.T) {
 			srv := providertest.Serve(t, tt.first, providertest.Step{Body: providertest.SSE(`{"text":"b"}`)})
 			tr := transport(t, srv.URL)
 			said := ""
-			resp, err := tr.Chat(t.Context(), "/x", nil, []byte(`{}`), SSE, func(d Delta) { said += d.Text }, readPlain(tr))
+			resp, err := tr.Chat(
+				t.Context(),
+				"/x",
+				nil,
+				[]byte(`{}`),
+				SSE,
+				func(d Delta) { said += d.Text },
+				readPlain(tr),
+			)
 			if n := len(srv.Requests()); n != tt.requests {
 				t.Errorf("%d requests, want %d", n, tt.requests)
 			}

@@ -51,33 +51,57 @@ def attempt(f, *args):
 	w.history = []message.Message{
 		{Message: sdk.Message{Role: "user", Content: "hi", Type: "normal"}},
 		{Message: sdk.Message{Role: "assistant", Content: "note", Type: message.DisplayOnly}},
-		{Message: sdk.Message{Role: "assistant", ToolCalls: []sdk.MessageToolCall{{ID: "c1", Name: "Bash", Arguments: map[string]any{"command": "ls"}}}, Type: "normal"}},
-		{Message: sdk.Message{Role: "tool", ToolName: "Bash", ToolCallID: "c1", Content: "bad", Type: "normal"}, Failed: true},
+		{
+			Message: sdk.Message{
+				Role:      "assistant",
+				ToolCalls: []sdk.MessageToolCall{{ID: "c1", Name: "Bash", Arguments: map[string]any{"command": "ls"}}},
+				Type:      "normal",
+			},
+		},
+		{
+			Message: sdk.Message{Role: "tool", ToolName: "Bash", ToolCallID: "c1", Content: "bad", Type: "normal"},
+			Failed:  true,
+		},
 	}
 	snap := sdk.Context{
-		SessionID: "s1", SessionTitle: "title", Stats: sdk.Stats{Iterations: 7, TokensIn: 10, TokensOut: 3}, Provider: "local", MaxSteps: 50,
-		ModelInfo: sdk.ModelInfo{Name: "m"}, Agent: "coder", Vars: map[string]string{"K": "v"}, Workdir: "/w", PatchCounts: map[string]int{"a": 1},
+		SessionID:    "s1",
+		SessionTitle: "title",
+		Stats:        sdk.Stats{Iterations: 7, TokensIn: 10, TokensOut: 3},
+		Provider:     "local",
+		MaxSteps:     50,
+		ModelInfo: sdk.ModelInfo{
+			Name: "m",
+		},
+		Agent:       "coder",
+		Vars:        map[string]string{"K": "v"},
+		Workdir:     "/w",
+		PatchCounts: map[string]int{"a": 1},
 	}
 	for _, c := range []struct{ expression, want string }{
 		{"ExtensionAPI.block('x').reason", "'x'"},
 		{"api.block('x') == BlockResult('x')", "True"},
-		{"[s.name + '=' + s.value for s in SideEffect]", "['NONE=none', 'READ=read', 'WRITE=write', 'EXECUTE=execute', 'NETWORK=network', 'EXTERNAL=external']"},
+		{"[s.name + '=' + s.value for s in SideEffect]", "['NONE=none', 'READ=read', 'WRITE=write', " +
+			"'EXECUTE=execute', 'NETWORK=network', 'EXTERNAL=external']"},
 		{"isinstance(ctx, ExtensionContext)", "True"},
-		{"dataclasses.is_dataclass(ctx), [f.name for f in dataclasses.fields(ctx)]", "(True, ['session', 'config', 'signal', 'logger'])"},
+		{"dataclasses.is_dataclass(ctx), [f.name for f in dataclasses.fields(ctx)]", "(True, ['session', " +
+			"'config', 'signal', 'logger'])"},
 		{"attempt(setattr, ctx, 'session', 1)", "'FrozenInstanceError'"},
 		{"attempt(setattr, ctx, 'signal', 1)", "'FrozenInstanceError'"},
 		{"attempt(delattr, ctx, 'logger')", "'FrozenInstanceError'"},
 		{"ctx.logger.name, isinstance(ctx.logger, logging.Logger)", "('aar.ext.probe', True)"},
 		{"isinstance(ctx.signal, asyncio.Event), ctx.signal.is_set()", "(True, False)"},
-		{"ctx.session.session_id, ctx.session.step_count, ctx.session.total_input_tokens, ctx.session.total_output_tokens", "('s1', 7, 10, 3)"},
+		{"ctx.session.session_id, ctx.session.step_count, ctx.session.total_input_tokens, " +
+			"ctx.session.total_output_tokens", "('s1', 7, 10, 3)"},
 		{"ctx.session.metadata['title'], ctx.session.total_tokens, ctx.session.state", "('title', 13, 'running')"},
 		{"attempt(setattr, ctx.session, 'step_count', 1)", "'AttributeError'"},
 		{"attempt(getattr, ctx.session, 'nonsense')", "'AttributeError'"},
-		{"[(m.role, m['content'], m.is_error) for m in ctx.session.messages]", "[('user', 'hi', None), ('assistant', '', None), ('tool', 'bad', True)]"},
+		{"[(m.role, m['content'], m.is_error) for m in ctx.session.messages]", "[('user', 'hi', None), " +
+			"('assistant', '', None), ('tool', 'bad', True)]"},
 		{"[e.type for e in ctx.session.events]", "['user_message', 'tool_call', 'tool_result']"},
 		{"ctx.session.events[1].arguments, ctx.session.events[2].is_error", "({'command': 'ls'}, True)"},
 		{"ctx.session.snapshot['patch_counts']", "{'a': 1}"},
-		{"ctx.config.model, ctx.config.provider, ctx.config.max_steps, ctx.config.agent, ctx.config.vars, ctx.config.workdir", "('m', 'local', 50, 'coder', {'K': 'v'}, '/w')"},
+		{"ctx.config.model, ctx.config.provider, ctx.config.max_steps, ctx.config.agent, ctx.config.vars, " +
+			"ctx.config.workdir", "('m', 'local', 50, 'coder', {'K': 'v'}, '/w')"},
 		{"ctx.config.get('nope', 5), attempt(setattr, ctx.config, 'model', 1)", "(5, 'AttributeError')"},
 		{"CompanionEngine().mood.value, CompanionEngine().level, CompanionEngine().steps", "('happy', 1, 0)"},
 		{"[xp_fraction(s, l) for s, l in ((0, 1), (2, 1), (5, 2), (10, 2), (50, 5), (99, 5))]", "[0.0, 0.4, 0.0, 0.5, 1.0, 1.0]"},
@@ -148,7 +172,8 @@ def register(api):
         def method(self, x, ctx): return x * 2
     api.register_tool(ToolSpec("method", "", {"type": "object", "properties": {"x": {"type": "string"}}}, handler=Thing().method))
 `,
-		"second": "def register(api):\n    @api.tool(name='add', description='mine', input_schema={'type': 'object'})\n    def add(): return 'never'\n",
+		"second": "def register(api):\n    @api.tool(name='add', description='mine', input_schema={'type': " +
+			"'object'})\n    def add(): return 'never'\n",
 	})
 	w.wants(t, `second: warning: tool 'add' is already registered by extension 'first'; it is left out`)
 	var names []string
@@ -302,7 +327,8 @@ def register(api):
 `})
 	w.wants(t, "a: warning: there is no event 'no_such_event'; the events are session_start,")
 	out := w.moment(t, bash("ls"))
-	if len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `extension "a" (tool_call) failed: SystemExit: 3`) {
+	if len(out.Notices) != 1 ||
+		!strings.Contains(out.Notices[0].Text, `extension "a" (tool_call) failed: SystemExit: 3`) {
 		t.Errorf("notices %v", out.Notices)
 	}
 	if got, _ := w.command(t.Context(), t, "e", "", sdk.Context{}); !strings.Contains(got, "'maybe' is not one of") {
@@ -328,7 +354,7 @@ def register(api):
 	}
 }
 
-// AX-33: INFO and above is for the person, DEBUG for the log, and only if wanted.
+// AX-33: INFO and above is for the user, DEBUG for the log, and only if wanted.
 func TestLogger(t *testing.T) {
 	t.Parallel()
 	code := files{"a": `

@@ -46,7 +46,10 @@ func BenchmarkStart(b *testing.B) {
 			}
 		}
 	})
-	found := start(b, files{"x": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx): return None\n"}).found
+	found := start(
+		b,
+		files{"x": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx): return None\n"},
+	).found
 	b.Run("ready", func(b *testing.B) {
 		for b.Loop() {
 			h := New(Options{Interpreter: real, Cache: testCache}, found)

@@ -139,7 +139,9 @@ func (hd *handler) ask(ctx context.Context, ev *lifecycle.Event) (lifecycle.Repl
 	}
 	var r reply
 	if err := json.Unmarshal(answer, &r); err != nil {
-		return lifecycle.Reply{}, &lifecycle.Fault{Err: fmt.Errorf("what it returned cannot be used: %s", plainType(err))}
+		return lifecycle.Reply{}, &lifecycle.Fault{
+			Err: fmt.Errorf("what it returned cannot be used: %s", plainType(err)),
+		}
 	}
 	if d, ok := ev.Data.(*sdk.AfterToolContext); ok && r.Output != nil {
 		hd.host.output.wrote(d.ToolCallID, *r.Output)
@@ -205,7 +207,9 @@ func (o *replacedOutput) read(d *sdk.AfterToolContext) string {
 	defer o.mu.Unlock()
 	text := "Error: " + d.ToolError
 	switch {
-	case d.ToolError == "", o.id == d.ToolCallID && o.text == d.ToolResult && d.ToolResult != "", strings.HasSuffix(d.ToolResult, text):
+	case d.ToolError == "",
+		o.id == d.ToolCallID && o.text == d.ToolResult && d.ToolResult != "",
+		strings.HasSuffix(d.ToolResult, text):
 		return d.ToolResult
 	case d.ToolResult == "":
 		return text

@@ -67,7 +67,10 @@ func (h *Host) replay(ctx context.Context, p *process, c *call) {
 		if !begun {
 			return
 		}
-		data := &lifecycle.Event{Moment: lifecycle.SessionStart, Data: &sdk.SessionStartContext{Context: *c.context, Resumed: true}}
+		data := &lifecycle.Event{
+			Moment: lifecycle.SessionStart,
+			Data:   &sdk.SessionStartContext{Context: *c.context, Resumed: true},
+		}
 		for _, b := range h.handlers(lifecycle.SessionStart) {
 			first, err := b.call(data)
 			if err == nil && h.inService(b.owner) {
@@ -150,7 +153,15 @@ func (p *process) failed(pd *pending, f *frame) error {
 		return &lifecycle.Fault{Verdict: lifecycle.TimedOut, Err: fmt.Errorf("timed out after %s", pd.timeout)}
 	}
 	if f.Trace != "" {
-		p.host.opts.Logger.Warn("extension raised", "extension", p.host.name(pd.owner), "error", *f.Error, "trace", f.Trace)
+		p.host.opts.Logger.Warn(
+			"extension raised",
+			"extension",
+			p.host.name(pd.owner),
+			"error",
+			*f.Error,
+			"trace",
+			f.Trace,
+		)
 	}
 	return &lifecycle.Fault{Err: &raised{*f.Error}}
 }

@@ -20,7 +20,8 @@ func TestBusFailures(t *testing.T) {
 		{"async waits and exits", "async def", "await asyncio.sleep(0); raise SystemExit(3)", "listener: error: event x: SystemExit: 3"},
 		{"dies", "def", "os._exit(7)", "listener: it ended the Python process (exit status 7)"},
 		{"async dies", "async def", "os._exit(7)", "listener: it ended the Python process (exit status 7)"},
-		{"async waits and dies", "async def", "await asyncio.sleep(0); os._exit(7)", "listener: it ended the Python process (exit status 7)"},
+		{"async waits and dies", "async def", "await asyncio.sleep(0); os._exit(7)", "listener: it ended the " +
+			"Python process (exit status 7)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -116,8 +117,15 @@ def register(api):
 	results := make(chan string, 2)
 	for i, text := range []string{"zero", "one"} {
 		go func() {
-			data := &sdk.TransformContext{Context: sdk.Context{Iteration: i}, Messages: []sdk.Message{{Role: "user", Content: text}}}
-			out := w.pipeline.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.TransformMessages, Data: data}, func(any) error { return nil })
+			data := &sdk.TransformContext{
+				Context:  sdk.Context{Iteration: i},
+				Messages: []sdk.Message{{Role: "user", Content: text}},
+			}
+			out := w.pipeline.Dispatch(
+				t.Context(),
+				lifecycle.Event{Moment: lifecycle.TransformMessages, Data: data},
+				func(any) error { return nil },
+			)
 			results <- out.Data.(*sdk.TransformContext).Messages[0].Content
 		}()
 	}
@@ -146,7 +154,8 @@ def register(api):
         t.start(); t.join()
         return out
 `})
-	const want = "messages of the session can be read while a handler, tool or command runs, not in stream_chunk, in the background or in a thread"
+	const want = "messages of the session can be read while a handler, tool or command runs, not in " +
+		"stream_chunk, in the background or in a thread"
 	w.moment(t, &sdk.StreamChunkContext{Text: "x"})
 	if got, err := w.command(t.Context(), t, "thread", "", sdk.Context{}); got != `["`+want+`"]` || err != nil {
 		t.Errorf("%q, %v", got, err)
@@ -210,7 +219,8 @@ def register(api):
 		"text":    "def register(api):\n    api.tool(name='x', description=None, input_schema={})(lambda: None)\n",
 		"command": "def register(api):\n    api.command(None)(lambda args, ctx: None)\n",
 		"handler": "def register(api):\n    api.register_tool(ToolSpec('x'))\n",
-		"one":     "def register(api):\n    api.tool(name='one', description='', input_schema={}, side_effects=SideEffect.NETWORK)(lambda: None)\n",
+		"one": "def register(api):\n    api.tool(name='one', description='', input_schema={}, " +
+			"side_effects=SideEffect.NETWORK)(lambda: None)\n",
 	})
 	if _, err := w.command(t.Context(), t, "more", "", sdk.Context{}); err != nil {
 		t.Fatal(err)

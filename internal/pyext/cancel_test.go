@@ -22,7 +22,11 @@ func (p places) at(name string) string { return filepath.Join(p.dir, name) }
 
 // python defines touch(name) and there(name) for an extension.
 func (p places) python() string {
-	return fmt.Sprintf("import asyncio, os, threading, time\ndef touch(name): open(os.path.join(%q, name), 'w').close()\ndef there(name): return os.path.exists(os.path.join(%[1]q, name))\n", p.dir)
+	return fmt.Sprintf(
+		"import asyncio, os, threading, time\ndef touch(name): open(os.path.join(%q, name), 'w').close()\n"+
+			"def there(name): return os.path.exists(os.path.join(%[1]q, name))\n",
+		p.dir,
+	)
 }
 
 func (p places) exists(name string) bool {
@@ -100,7 +104,11 @@ def register(api):
 					case "tool":
 						done <- <-w.begin(ctx, t, "long")
 					case "event":
-						w.pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: bash("ls")}, nil)
+						w.pipeline.Dispatch(
+							ctx,
+							lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: bash("ls")},
+							nil,
+						)
 						done <- ctx.Err()
 					case "command":
 						_, err := w.command(ctx, t, "long", "", sdk.Context{})
@@ -116,7 +124,14 @@ def register(api):
 					awaitFile(t, f.at("stopped"))
 				}
 				// The extension is in service afterwards, and nothing of it is left.
-				if got, err := w.command(t.Context(), t, "alive", "", sdk.Context{}); got != "yes, False" || err != nil {
+				if got, err := w.command(
+					t.Context(),
+					t,
+					"alive",
+					"",
+					sdk.Context{},
+				); got != "yes, False" ||
+					err != nil {
 					t.Errorf("%q, %v", got, err)
 				}
 				if looks := strings.Contains(c.body, "signal"); f.exists("set") != looks {
@@ -199,7 +214,14 @@ def register(api):
 	awaitFile(t, f.at("started"))
 	cancel()
 	<-done
-	if got, err := w.command(t.Context(), t, "seen", "", sdk.Context{}); got != `["the call was cancelled",0]` || err != nil {
+	if got, err := w.command(
+		t.Context(),
+		t,
+		"seen",
+		"",
+		sdk.Context{},
+	); got != `["the call was cancelled",0]` ||
+		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -283,12 +305,20 @@ def register(api):
         await asyncio.sleep(0)
         return [before, len(ctx.session.snapshot["patch_counts"])]
 `}, func(o *Options) {
-		o.boot = "import sys; sys.path.insert(0, sys.argv[1]); from agent import _wire; _wire.Wire = _wire.FedWire; from agent._host import main; main()"
+		o.boot = "import sys; sys.path.insert(0, sys.argv[1]); from agent import _wire; _wire.Wire = " +
+			"_wire.FedWire; from agent._host import main; main()"
 	})
 	w.history = append(w.history, callMessage(1), callMessage(2))
 	check := func(name, want string) {
 		t.Helper()
-		if got, err := w.command(t.Context(), t, name, "", sdk.Context{PatchCounts: map[string]int{"a": 1}}); got != want || err != nil {
+		if got, err := w.command(
+			t.Context(),
+			t,
+			name,
+			"",
+			sdk.Context{PatchCounts: map[string]int{"a": 1}},
+		); got != want ||
+			err != nil {
 			t.Errorf("/%s: %q, %v, want %q", name, got, err, want)
 		}
 	}

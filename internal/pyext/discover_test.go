@@ -46,15 +46,32 @@ func names(list []Extension) (out []string) {
 func TestDiscover(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, files{
-		"home/.aar/extensions/b.py": "", "home/.aar/extensions/a/__init__.py": "", "home/.aar/extensions/same.py": "",
-		"home/.aura/extensions/b.py": "", "home/.aura/extensions/zz.py": "",
-		"work/.git/config": "", "work/.agent/extensions/root.py": "", "work/sub/.agent/extensions/same.py": "",
-		"work/sub/.agent/extensions/_x.py": "", "work/sub/.agent/extensions/.y/__init__.py": "", "work/sub/.agent/extensions/_z/__init__.py": "",
-		"work/sub/.agent/extensions/nopackage/main.py": "", "work/sub/.agent/extensions/readme.md": "", "work/sub/.agent/extensions/my-ext.py": "",
-		"work/sub/.aura/extensions/own.py": "",
+		"home/.aar/extensions/b.py":                    "",
+		"home/.aar/extensions/a/__init__.py":           "",
+		"home/.aar/extensions/same.py":                 "",
+		"home/.aura/extensions/b.py":                   "",
+		"home/.aura/extensions/zz.py":                  "",
+		"work/.git/config":                             "",
+		"work/.agent/extensions/root.py":               "",
+		"work/sub/.agent/extensions/same.py":           "",
+		"work/sub/.agent/extensions/_x.py":             "",
+		"work/sub/.agent/extensions/.y/__init__.py":    "",
+		"work/sub/.agent/extensions/_z/__init__.py":    "",
+		"work/sub/.agent/extensions/nopackage/main.py": "",
+		"work/sub/.agent/extensions/readme.md":         "",
+		"work/sub/.agent/extensions/my-ext.py":         "",
+		"work/sub/.aura/extensions/own.py":             "",
 	})
-	dirs := FindDirs(filepath.Join(dir, "work/sub"), filepath.Join(dir, "home"), filepath.Join(dir, "home/.aura"), []string{filepath.Join(dir, "work/sub/.aura")})
-	installed := []Extension{{Name: "inst", Tier: EntryPoint, EntryPoint: "m:f"}, {Name: "same", Tier: EntryPoint, EntryPoint: "m:f"}}
+	dirs := FindDirs(
+		filepath.Join(dir, "work/sub"),
+		filepath.Join(dir, "home"),
+		filepath.Join(dir, "home/.aura"),
+		[]string{filepath.Join(dir, "work/sub/.aura")},
+	)
+	installed := []Extension{
+		{Name: "inst", Tier: EntryPoint, EntryPoint: "m:f"},
+		{Name: "same", Tier: EntryPoint, EntryPoint: "m:f"},
+	}
 	found := Discover(dirs, installed)
 	want := []string{
 		"entrypoint/inst", "-entrypoint/same", "user/a", "-user/b", "user/b", "-user/same", "user/zz",
@@ -63,7 +80,10 @@ func TestDiscover(t *testing.T) {
 	if got := names(found); !reflect.DeepEqual(got, want) {
 		t.Errorf("found\n%v\nwant\n%v", got, want)
 	}
-	if got := names(Active(found)); slices.ContainsFunc(got, func(s string) bool { return s[0] == '-' }) || len(got) != 8 {
+	if got := names(
+		Active(found),
+	); slices.ContainsFunc(got, func(s string) bool { return s[0] == '-' }) ||
+		len(got) != 8 {
 		t.Errorf("active %v", got)
 	}
 	// Without a global home nothing of the user's is read.
@@ -81,8 +101,12 @@ func TestShadowing(t *testing.T) {
 	f := places{t.TempDir()}
 	code := func(tier string) string { return f.python() + "def register(api): touch('" + tier + "')\n" }
 	dir := tree(t, files{
-		"site/inst.py": code("entrypoint"), "site/inst-1.dist-info/entry_points.txt": "[aar_extensions]\nsame = inst:register\nonly = inst:register\n",
-		"user/same/__init__.py": code("user"), "project/same.py": code("project"),
+		"site/inst.py": code(
+			"entrypoint",
+		),
+		"site/inst-1.dist-info/entry_points.txt": "[aar_extensions]\nsame = inst:register\nonly = inst:register\n",
+		"user/same/__init__.py":                  code("user"),
+		"project/same.py":                        code("project"),
 	})
 	in := interpreter(t)
 	if _, err := in.Resolve(testCache); err != nil {
@@ -118,11 +142,20 @@ func TestShadowing(t *testing.T) {
 func TestPackageExtension(t *testing.T) {
 	t.Parallel()
 	w := start(t, files{
-		"pack/__init__.py":      "from . import helper\nfrom .deep.more import value\ndef register(api):\n    api.command('pack')(lambda args, ctx: helper.text() + value + __name__ + __package__)\n",
+		"pack/__init__.py": "from . import helper\nfrom .deep.more import value\ndef register(api):\n" +
+			"    api.command('pack')(lambda args, ctx: helper.text() + value + __name__ + __package__)\n",
 		"pack/helper.py":        "def text(): return 'helped '\n",
-		"pack/deep/__init__.py": "", "pack/deep/more.py": "value = 'deeply '\n",
+		"pack/deep/__init__.py": "",
+		"pack/deep/more.py":     "value = 'deeply '\n",
 	})
-	if got, err := w.command(t.Context(), t, "pack", "", sdk.Context{}); got != "helped deeply aar_ext_packaar_ext_pack" || err != nil {
+	if got, err := w.command(
+		t.Context(),
+		t,
+		"pack",
+		"",
+		sdk.Context{},
+	); got != "helped deeply aar_ext_packaar_ext_pack" ||
+		err != nil {
 		t.Errorf("%q, %v: %s", got, err, w.said())
 	}
 	// Nothing is left beside the files.
@@ -135,12 +168,16 @@ func TestPackageExtension(t *testing.T) {
 func TestEntryPoints(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, files{
-		"venv/pyvenv.cfg": "", "venv/bin/python3": "", "venv/Scripts/python.exe": "",
-		"venv/lib/python3.12/site-packages/a-1.0.dist-info/entry_points.txt": "[console_scripts]\nx = y:z\n\n[aar_extensions]\nzeta = pkg.mod:start\n# comment\nalpha=other : register [extra]\n[more]\nq = r:s\n",
-		"venv/lib/python3.12/site-packages/b-1.0.dist-info/entry_points.txt": "[console_scripts]\nx = aar_extensions:z\n",
-		"venv/lib/python3.12/site-packages/c.egg-info/entry_points.txt":      "[aar_extensions]\nold = legacy\n",
-		"venv/lib/python3.12/site-packages/aar_extensions/entry_points.txt":  "[aar_extensions]\nno = no:no\n",
-		"venv/lib/python3.12/site-packages/d-1.0.dist-info/METADATA":         "Name: d\n",
+		"venv/pyvenv.cfg":         "",
+		"venv/bin/python3":        "",
+		"venv/Scripts/python.exe": "",
+		"venv/lib/python3.12/site-packages/a-1.0.dist-info/entry_points.txt": "[console_scripts]\nx = y:z\n\n" +
+			"[aar_extensions]\nzeta = pkg.mod:start\n# comment\nalpha=other : register [extra]\n[more]\nq = r:s\n",
+		"venv/lib/python3.12/site-packages/b-1.0.dist-info/entry_points.txt": "[console_scripts]\nx = " +
+			"aar_extensions:z\n",
+		"venv/lib/python3.12/site-packages/c.egg-info/entry_points.txt":     "[aar_extensions]\nold = legacy\n",
+		"venv/lib/python3.12/site-packages/aar_extensions/entry_points.txt": "[aar_extensions]\nno = no:no\n",
+		"venv/lib/python3.12/site-packages/d-1.0.dist-info/METADATA":        "Name: d\n",
 	})
 	env := map[string]string{"VIRTUAL_ENV": filepath.Join(dir, "venv")}
 	in, err := FindInterpreter(dir, "", func(k string) string { return env[k] })
@@ -187,8 +224,16 @@ func TestEntryPoints(t *testing.T) {
 func TestFindInterpreter(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, files{
-		"bin/python3": "#!x", "bin/python3.exe": "", "active/bin/python3": "", "active/pyvenv.cfg": "", "active/Scripts/python.exe": "",
-		"work/.venv/bin/python3": "", "work/.venv/pyvenv.cfg": "", "work/.venv/Scripts/python.exe": "", "other/py": "", "plain/x": "",
+		"bin/python3":                   "#!x",
+		"bin/python3.exe":               "",
+		"active/bin/python3":            "",
+		"active/pyvenv.cfg":             "",
+		"active/Scripts/python.exe":     "",
+		"work/.venv/bin/python3":        "",
+		"work/.venv/pyvenv.cfg":         "",
+		"work/.venv/Scripts/python.exe": "",
+		"other/py":                      "",
+		"plain/x":                       "",
 	})
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, c := range []struct {
@@ -227,7 +272,15 @@ func TestProbe(t *testing.T) {
 echo x >> "$(dirname "$0")/asked"
 echo '{"executable": "/bin/sh", "version": [3, 9, 2], "paths": ["/p"], "stdlib": "/s"}'
 `
-	dir := tree(t, files{"shims/python3": fake, "version": "3.11.7\n", "broken/python3": "#!/bin/sh\necho trouble >&2\nexit 3\n", "silent/python3": "#!/bin/sh\n"})
+	dir := tree(
+		t,
+		files{
+			"shims/python3":  fake,
+			"version":        "3.11.7\n",
+			"broken/python3": "#!/bin/sh\necho trouble >&2\nexit 3\n",
+			"silent/python3": "#!/bin/sh\n",
+		},
+	)
 	env := map[string]string{"AURA_PYTHON": filepath.Join(dir, "shims/python3")}
 	cache := filepath.Join(dir, "cache")
 	ask := func() error {
@@ -246,7 +299,8 @@ echo '{"executable": "/bin/sh", "version": [3, 9, 2], "paths": ["/p"], "stdlib":
 		}
 	}
 	for range 2 {
-		if err := ask(); err == nil || !strings.Contains(err.Error(), "is Python 3.9.2, extensions need 3.11 or newer") {
+		if err := ask(); err == nil ||
+			!strings.Contains(err.Error(), "is Python 3.9.2, extensions need 3.11 or newer") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -260,7 +314,8 @@ echo '{"executable": "/bin/sh", "version": [3, 9, 2], "paths": ["/p"], "stdlib":
 	}
 	_ = ask()
 	asked(3)
-	for name, want := range map[string]string{"broken": "trouble", "silent": "does not answer like a Python interpreter"} {
+	for name, want := range map[string]string{"broken": "trouble", "silent": "does not answer like a Python " +
+		"interpreter"} {
 		env["AURA_PYTHON"] = filepath.Join(dir, name, "python3")
 		if err := ask(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", name, err)
@@ -270,7 +325,8 @@ echo '{"executable": "/bin/sh", "version": [3, 9, 2], "paths": ["/p"], "stdlib":
 	w := load(t, []Extension{{Name: "x", Tier: User, Path: filepath.Join(dir, "x.py")}}, func(o *Options) {
 		o.Interpreter, _ = FindInterpreter(dir, "", func(k string) string { return env[k] })
 	})
-	if !strings.Contains(w.said(), "Python extensions do not run: ") || len(w.Bindings())+len(w.Tools())+len(w.Commands()) != 0 {
+	if !strings.Contains(w.said(), "Python extensions do not run: ") ||
+		len(w.Bindings())+len(w.Tools())+len(w.Commands()) != 0 {
 		t.Errorf("said %q", w.said())
 	}
 }
@@ -281,7 +337,8 @@ echo '{"executable": "/bin/sh", "version": [3, 9, 2], "paths": ["/p"], "stdlib":
 func TestInstalledExtension(t *testing.T) {
 	t.Parallel()
 	site := tree(t, files{
-		"thing/__init__.py":                  "from . import sub\nclass C:\n    @staticmethod\n    def go(api): api.command('thing')(lambda a, c: sub.x + api.name)\n",
+		"thing/__init__.py": "from . import sub\nclass C:\n    @staticmethod\n" +
+			"    def go(api): api.command('thing')(lambda a, c: sub.x + api.name)\n",
 		"thing/sub.py":                       "x = 'sub '\n",
 		"dev.pth":                            "",
 		"thing-1.dist-info/entry_points.txt": "[aar_extensions]\nmy_extension = thing:C.go\nedit = editable:start\n",
@@ -346,7 +403,13 @@ func TestInstallTargets(t *testing.T) {
 	if err := os.WriteFile(report, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := in.names(report, []string{"aar-ext-new>=1", "there[x]==2", "./local"}); !reflect.DeepEqual(got, []string{"Aar_Ext.New", "there"}) {
+	if got := in.names(
+		report,
+		[]string{"aar-ext-new>=1", "there[x]==2", "./local"},
+	); !reflect.DeepEqual(
+		got,
+		[]string{"Aar_Ext.New", "there"},
+	) {
 		t.Errorf("names %v", got)
 	}
 	if got := in.names("none", []string{"a"}); !reflect.DeepEqual(got, []string{"a"}) {
@@ -400,7 +463,9 @@ func FuzzFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := parseFrame(data)
 		if err == nil && a.Loaded != nil {
-			(&Host{opts: New(Options{}, nil).opts, found: []Extension{{Name: "x"}}, regs: map[int]*loaded{}, off: map[int]string{}}).takeLoaded(a.Loaded)
+			(&Host{opts: New(Options{}, nil).opts, found: []Extension{{Name: "x"}}, regs: map[int]*loaded{}, off: map[int]string{}}).takeLoaded(
+				a.Loaded,
+			)
 		}
 	})
 }

@@ -226,7 +226,12 @@ type decision struct {
 func (r *reply) lifecycle(m lifecycle.Moment) lifecycle.Reply {
 	out := lifecycle.Reply{
 		Result: sdk.Result{
-			Message: r.Message, Role: sdk.Role(r.Role), Eject: r.Eject, Notice: r.Notice, DisableTools: r.DisableTools, Output: r.Output,
+			Message:      r.Message,
+			Role:         sdk.Role(r.Role),
+			Eject:        r.Eject,
+			Notice:       r.Notice,
+			DisableTools: r.DisableTools,
+			Output:       r.Output,
 		},
 		Arguments: r.Arguments, Text: r.Text, Block: r.Block, Reason: r.Reason, Ask: r.Ask,
 	}

@@ -133,7 +133,10 @@ def register(api):
 	for _, c := range []struct{ result, err, want string }{
 		{"out", "", "OUT/Bash"}, {"", "boom", "ERROR: BOOM/Bash"}, {"part", "boom", "PART\n\nERROR: BOOM/Bash"},
 	} {
-		out := w.moment(t, &sdk.AfterToolContext{ToolName: "Bash", ToolCallID: "c" + c.result, ToolResult: c.result, ToolError: c.err})
+		out := w.moment(
+			t,
+			&sdk.AfterToolContext{ToolName: "Bash", ToolCallID: "c" + c.result, ToolResult: c.result, ToolError: c.err},
+		)
 		if got := out.Data.(*sdk.AfterToolContext).ToolResult; got != c.want {
 			t.Errorf("%+v: output %q", c, got)
 		}
@@ -145,13 +148,19 @@ def register(api):
 func TestBlock(t *testing.T) {
 	t.Parallel()
 	w := start(t, files{
-		"a": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx): return api.block('first')\n    @api.on('user_message')\n    def g(event, ctx): return api.block('not that word')\n",
-		"b": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx):\n        ctx.logger.info('asked')\n        return api.block('second')\n",
+		"a": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx): return api.block('first')\n" +
+			"    @api.on('user_message')\n    def g(event, ctx): return api.block('not that word')\n",
+		"b": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx):\n" +
+			"        ctx.logger.info('asked')\n        return api.block('second')\n",
 	})
 	if out := w.moment(t, bash("ls")); out.Blocked == nil || out.Blocked.Reason != "Blocked by extension: first" {
 		t.Errorf("%+v", out.Blocked)
 	}
-	if out := w.moment(t, &sdk.UserMessageContext{Text: "hi"}); out.Blocked == nil || out.Blocked.Reason != "not that word" {
+	if out := w.moment(
+		t,
+		&sdk.UserMessageContext{Text: "hi"},
+	); out.Blocked == nil ||
+		out.Blocked.Reason != "not that word" {
 		t.Errorf("%+v", out.Blocked)
 	}
 	if got := w.said(); got != "" {
@@ -183,10 +192,20 @@ def register(api):
 `,
 	})
 	data := &sdk.TransformContext{Messages: []sdk.Message{
-		{ID: "m0001", Role: "system", Content: "sys"}, {ID: "m0002", Role: "user", Content: "hi", CreatedAt: time.Now()}, {ID: "m0003", Role: "tool", Content: "x"},
+		{
+			ID:      "m0001",
+			Role:    "system",
+			Content: "sys",
+		},
+		{ID: "m0002", Role: "user", Content: "hi", CreatedAt: time.Now()},
+		{ID: "m0003", Role: "tool", Content: "x"},
 	}}
 	var checked int
-	out := w.pipeline.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.TransformMessages, Data: data}, func(any) error { checked++; return nil })
+	out := w.pipeline.Dispatch(
+		t.Context(),
+		lifecycle.Event{Moment: lifecycle.TransformMessages, Data: data},
+		func(any) error { checked++; return nil },
+	)
 	var got []string
 	for _, m := range out.Data.(*sdk.TransformContext).Messages {
 		got = append(got, m.ID+" "+m.Role+" "+m.Content)
@@ -195,16 +214,28 @@ def register(api):
 		t.Errorf("messages %q after %d changes", got, checked)
 	}
 	w.wants(t, "b: 4 messages, last message")
-	if len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, `extension "a" (before_turn) failed: ValueError: not today`) {
+	if len(out.Notices) != 1 ||
+		!strings.Contains(out.Notices[0].Text, `extension "a" (before_turn) failed: ValueError: not today`) {
 		t.Errorf("notices %v", out.Notices)
 	}
 	// A list that is none is an error of that handler only.
-	bad := start(t, files{"a": "def register(api):\n    @api.on('before_turn')\n    def f(event, ctx): return ['text']\n"})
-	if out := bad.moment(t, data); out.Data != any(data) || len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, "needs a role") {
+	bad := start(
+		t,
+		files{"a": "def register(api):\n    @api.on('before_turn')\n    def f(event, ctx): return ['text']\n"},
+	)
+	if out := bad.moment(
+		t,
+		data,
+	); out.Data != any(data) || len(out.Notices) != 1 ||
+		!strings.Contains(out.Notices[0].Text, "needs a role") {
 		t.Errorf("%+v", out)
 	}
 	// What the agent does not accept is undone.
-	out = w.pipeline.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.TransformMessages, Data: data}, func(any) error { return errors.New("no") })
+	out = w.pipeline.Dispatch(
+		t.Context(),
+		lifecycle.Event{Moment: lifecycle.TransformMessages, Data: data},
+		func(any) error { return errors.New("no") },
+	)
 	if out.Data != nil {
 		t.Errorf("%+v", out.Data)
 	}
@@ -227,19 +258,29 @@ def register(api):
     def nonsense(event, ctx): return Result(disable_tools=3)
 `})
 	out := w.moment(t, &sdk.BeforeChatContext{})
-	if len(out.System) != 1 || out.System[0] != "be brief" || len(out.Said) != 1 || out.Said[0].Role != "user" || !out.Said[0].Eject || out.DisableTools[0] != "Bash" {
+	if len(out.System) != 1 || out.System[0] != "be brief" || len(out.Said) != 1 || out.Said[0].Role != "user" ||
+		!out.Said[0].Eject ||
+		out.DisableTools[0] != "Bash" {
 		t.Errorf("before_chat: %+v", out)
 	}
 	if got := w.moment(t, &sdk.AfterResponseContext{Response: "a SECRET"}).Data.(*sdk.AfterResponseContext).Response; got != "a ***" {
 		t.Errorf("after_turn: %q", got)
 	}
-	if out := w.moment(t, bash("ls")); out.Data.(*sdk.BeforeToolContext).Arguments["x"] != 1.0 || len(out.Asks) != 1 || out.Asks[0].Reason != "sure?" {
+	if out := w.moment(
+		t,
+		bash("ls"),
+	); out.Data.(*sdk.BeforeToolContext).Arguments["x"] != 1.0 || len(out.Asks) != 1 ||
+		out.Asks[0].Reason != "sure?" {
 		t.Errorf("tool_call: %+v", out)
 	}
 	if out := w.moment(t, &sdk.OnErrorContext{Retryable: true}); !out.Retry || len(out.Notices) != 1 {
 		t.Errorf("error: %+v", out)
 	}
-	if out := w.moment(t, &sdk.SessionStartContext{}); len(out.Notices) != 1 || !strings.Contains(out.Notices[0].Text, "what it returned cannot be used: disable_tools") {
+	if out := w.moment(
+		t,
+		&sdk.SessionStartContext{},
+	); len(out.Notices) != 1 ||
+		!strings.Contains(out.Notices[0].Text, "what it returned cannot be used: disable_tools") {
 		t.Errorf("session_start: %+v", out)
 	}
 }
@@ -335,7 +376,10 @@ func TestCompanion(t *testing.T) {
 func TestPuzzle(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"{'block': True}", "False", "'blocked'"} {
-		w := start(t, files{"a": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx): return " + value + "\n"})
+		w := start(
+			t,
+			files{"a": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx): return " + value + "\n"},
+		)
 		for range 2 {
 			if out := w.moment(t, &sdk.BeforeToolContext{ToolName: "Bash"}); out.Blocked != nil {
 				t.Errorf("%s: %+v", value, out.Blocked)

@@ -60,7 +60,8 @@ func TestExampleProtectedPaths(t *testing.T) {
 		{map[string]any{"path": "environment.go"}, ""}, {map[string]any{}, ""}, {map[string]any{"path": nil, "command": nil}, ""},
 	} {
 		out := w.moment(t, &sdk.BeforeToolContext{ToolName: "X", Arguments: c.args})
-		if got := out.Blocked; (got == nil) != (c.blocked == "") || got != nil && got.Reason != "Blocked by extension: "+c.blocked {
+		if got := out.Blocked; (got == nil) != (c.blocked == "") ||
+			got != nil && got.Reason != "Blocked by extension: "+c.blocked {
 			t.Errorf("%v: %+v %v", c.args, got, out.Notices)
 		}
 	}
@@ -75,7 +76,10 @@ func TestExampleSecretRedaction(t *testing.T) {
 		t.Errorf("result %q", got)
 	}
 	w.wants(t, "2 secrets redacted in the result of Bash")
-	if out := w.moment(t, &sdk.UserMessageContext{Text: "my password: hunter22"}); out.Data.(*sdk.UserMessageContext).Text != "my password: [redacted]" {
+	if out := w.moment(
+		t,
+		&sdk.UserMessageContext{Text: "my password: hunter22"},
+	); out.Data.(*sdk.UserMessageContext).Text != "my password: [redacted]" {
 		t.Errorf("message %+v", out.Data)
 	}
 }
@@ -83,8 +87,19 @@ func TestExampleSecretRedaction(t *testing.T) {
 func TestExampleCostMeter(t *testing.T) {
 	t.Parallel()
 	w := example(t, "cost_meter")
-	snap := sdk.Context{ModelInfo: sdk.ModelInfo{Name: "claude-sonnet-4"}, Stats: sdk.Stats{TokensIn: 100_000, TokensOut: 10_000, Iterations: 3}, Vars: map[string]string{"COST_LIMIT": "0.40"}}
-	if got, err := w.command(t.Context(), t, "cost", "", snap); got != "100000 tokens in, 10000 out, 3 requests: $0.4500" || err != nil {
+	snap := sdk.Context{
+		ModelInfo: sdk.ModelInfo{Name: "claude-sonnet-4"},
+		Stats:     sdk.Stats{TokensIn: 100_000, TokensOut: 10_000, Iterations: 3},
+		Vars:      map[string]string{"COST_LIMIT": "0.40"},
+	}
+	if got, err := w.command(
+		t.Context(),
+		t,
+		"cost",
+		"",
+		snap,
+	); got != "100000 tokens in, 10000 out, 3 requests: $0.4500" ||
+		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	for range 2 {
@@ -115,12 +130,19 @@ func TestExampleGitCheckpoint(t *testing.T) {
 	}
 	w := example(t, "git_checkpoint")
 	snap := sdk.Context{Workdir: dir}
-	write("two") // Uncommitted work of the person.
+	write("two") // Uncommitted work of the user.
 	w.moment(t, &sdk.BeforeToolContext{Context: snap, ToolName: "Read"})
 	w.moment(t, &sdk.BeforeToolContext{Context: snap, ToolName: "Write"})
 	write("three") // What the agent does.
 	w.moment(t, &sdk.BeforeToolContext{Context: snap, ToolName: "Write"})
-	if got, err := w.command(t.Context(), t, "checkpoints", "", snap); err != nil || strings.Count(got, "\n") != 0 || !strings.Contains(got, "before Write, step 0") {
+	if got, err := w.command(
+		t.Context(),
+		t,
+		"checkpoints",
+		"",
+		snap,
+	); err != nil || strings.Count(got, "\n") != 0 ||
+		!strings.Contains(got, "before Write, step 0") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if got, err := w.command(t.Context(), t, "restore", "1", snap); err != nil || !strings.HasPrefix(got, "restored ") {
@@ -138,7 +160,12 @@ func TestExampleWordCount(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("a b\nc\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.run(t, "word_count", map[string]any{"text": "one two"}); got != "2 words, 1 lines, 7 characters" || err != nil {
+	if got, err := w.run(
+		t,
+		"word_count",
+		map[string]any{"text": "one two"},
+	); got != "2 words, 1 lines, 7 characters" ||
+		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	w.moment(t, &sdk.BeforeToolContext{Context: sdk.Context{Workdir: dir}})
@@ -156,7 +183,14 @@ func TestExampleCompanion(t *testing.T) {
 	}
 	w.wants(t, "Level up! Now level 2")
 	w.moment(t, &sdk.AfterToolContext{ToolError: "x"})
-	if got, err := w.command(t.Context(), t, "companion", "", sdk.Context{}); got != "(>_<)  level 2  [..........]  5 steps" || err != nil {
+	if got, err := w.command(
+		t.Context(),
+		t,
+		"companion",
+		"",
+		sdk.Context{},
+	); got != "(>_<)  level 2  [..........]  5 steps" ||
+		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -168,7 +202,11 @@ func TestExampleBudgetPrompt(t *testing.T) {
 	if out := w.moment(t, &sdk.BeforeChatContext{}); len(out.System) != 0 {
 		t.Errorf("empty window: %v", out.System)
 	}
-	if out := w.moment(t, &sdk.BeforeChatContext{Context: full}); len(out.System) != 1 || !strings.Contains(out.System[0], "80% full") {
+	if out := w.moment(
+		t,
+		&sdk.BeforeChatContext{Context: full},
+	); len(out.System) != 1 ||
+		!strings.Contains(out.System[0], "80% full") {
 		t.Errorf("full window: %v %v", out.System, out.Notices)
 	}
 	msgs := []sdk.Message{{ID: "m0001", Role: "tool", Content: strings.Repeat("x", 1000)}}
@@ -176,7 +214,8 @@ func TestExampleBudgetPrompt(t *testing.T) {
 		msgs = append(msgs, sdk.Message{Role: "user", Content: "u"})
 	}
 	out := w.moment(t, &sdk.TransformContext{Context: full, Messages: msgs})
-	if got := out.Data.(*sdk.TransformContext).Messages; len(got) != 7 || !strings.HasSuffix(got[0].Content, "rest]") || len(got[0].Content) > 500 {
+	if got := out.Data.(*sdk.TransformContext).Messages; len(got) != 7 || !strings.HasSuffix(got[0].Content, "rest]") ||
+		len(got[0].Content) > 500 {
 		t.Errorf("%+v %v", got[0], out.Notices)
 	}
 	if got := w.Prompts(); len(got) != 1 {

@@ -16,7 +16,13 @@ import (
 )
 
 func callMessage(i int) message.Message {
-	return message.Message{Message: sdk.Message{Role: "assistant", Type: "normal", ToolCalls: []sdk.MessageToolCall{{ID: strconv.Itoa(i), Name: "Bash"}}}}
+	return message.Message{
+		Message: sdk.Message{
+			Role:      "assistant",
+			Type:      "normal",
+			ToolCalls: []sdk.MessageToolCall{{ID: strconv.Itoa(i), Name: "Bash"}},
+		},
+	}
 }
 
 const good = `
@@ -35,15 +41,18 @@ func TestLoadErrors(t *testing.T) {
 		"missing":          "import no_such_module_anywhere\ndef register(api): pass\n",
 		"noregister":       "x = 1\n",
 		"pack/__init__.py": "y = 2\n",
-		"raises":           "def register(api):\n    api.command('left_over')(lambda a, c: 'x')\n    raise RuntimeError('at once')\n",
-		"exits":            "import sys\nsys.exit(4)\n",
-		"encoding":         "# -*- coding: nonsense -*-\n",
-		"binary":           "\x00\x01\x02",
-		"good":             good,
+		"raises": "def register(api):\n    api.command('left_over')(lambda a, c: 'x')\n" +
+			"    raise RuntimeError('at once')\n",
+		"exits":    "import sys\nsys.exit(4)\n",
+		"encoding": "# -*- coding: nonsense -*-\n",
+		"binary":   "\x00\x01\x02",
+		"good":     good,
 	})
 	for _, want := range []string{
-		"syntax: it could not be loaded: SyntaxError:", "syntax.py, line 1", "missing: it could not be loaded: ModuleNotFoundError: No module named 'no_such_module_anywhere'",
-		"noregister: it could not be loaded: it has no register(api) function", "pack: it could not be loaded: it has no register(api) function",
+		"syntax: it could not be loaded: SyntaxError:", "syntax.py, line 1", "missing: it could not be loaded: " +
+			"ModuleNotFoundError: No module named 'no_such_module_anywhere'",
+		"noregister: it could not be loaded: it has no register(api) function", "pack: it could not be loaded: " +
+			"it has no register(api) function",
 		"raises: it could not be loaded: RuntimeError: at once", "exits: it could not be loaded: SystemExit: 4", "encoding: it could not be loaded: ", "binary: it could not be loaded: ",
 	} {
 		w.wants(t, want)
@@ -61,7 +70,10 @@ func TestLoadErrors(t *testing.T) {
 func TestLoadDeath(t *testing.T) {
 	t.Parallel()
 	w := start(t, files{
-		"dies": "import os\nos._exit(7)\n", "hangs": "import time\ntime.sleep(1000)\n", "kill": "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "good": good,
+		"dies":  "import os\nos._exit(7)\n",
+		"hangs": "import time\ntime.sleep(1000)\n",
+		"kill":  "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n",
+		"good":  good,
 	}, func(o *Options) { o.loading = time.Second })
 	w.wants(t, "dies: it ended the Python process (exit status 7); it is switched off until /reload")
 	w.wants(t, "hangs: loading took more than 1s; it is switched off until /reload")
@@ -92,10 +104,12 @@ func TestHostileHandlers(t *testing.T) {
 		{"memory", "x = 'a' * (1 << 60)", lifecycle.Failed, "MemoryError", "", false},
 		{"huge text", "raise ValueError('x' * 10_000_000)", lifecycle.Failed, "xxx...", "", false},
 		{"exits", "import os; os._exit(3)", lifecycle.Failed, "it ended the Python process (exit status 3)", "bad: it ended the Python process (exit status 3); it is switched off until /reload", true},
-		{"segfault", "import ctypes; ctypes.string_at(0)", lifecycle.Failed, "it ended the Python process (signal: segmentation fault", "bad: it ended", true},
+		{"segfault", "import ctypes; ctypes.string_at(0)", lifecycle.Failed, "it ended the Python process " +
+			"(signal: segmentation fault", "bad: it ended", true},
 		{"hangs", "import time; time.sleep(1000)", lifecycle.TimedOut, "timed out after 400ms", "bad: timed out after 400ms; it is switched off until /reload", true},
 		{"spins", "\n        while True: pass", lifecycle.TimedOut, "timed out", "bad: timed out", true},
-		{"ignores signals", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)", lifecycle.TimedOut, "timed out", "bad: timed out", true},
+		{"ignores signals", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); " +
+			"time.sleep(1000)", lifecycle.TimedOut, "timed out", "bad: timed out", true},
 		{"writes to the wire", "import os; os.write(4, b'{nonsense\\n')", lifecycle.Failed, "it wrote to the wire: malformed line", "bad: it wrote to the wire", true},
 		{"endless line", "import os\n        while True: os.write(4, b'x' * 65536)", lifecycle.Failed, "it wrote to the wire: a line of more than", "bad: it wrote to the wire", true},
 		{"closes the wire", "import os; os.close(4)", lifecycle.Failed, "", "", true},
@@ -113,9 +127,16 @@ func TestHostileHandlers(t *testing.T) {
 			if c.verdict == lifecycle.TimedOut {
 				timeout = 400 * time.Millisecond
 			}
-			w := start(t, files{"bad": "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx):\n        " + c.body + "\n", "good": good}, func(o *Options) {
-				o.Timeout = timeout
-			})
+			w := start(
+				t,
+				files{
+					"bad":  "def register(api):\n    @api.on('tool_call')\n    def f(event, ctx):\n        " + c.body + "\n",
+					"good": good,
+				},
+				func(o *Options) {
+					o.Timeout = timeout
+				},
+			)
 			out := w.moment(t, bash("ls"))
 			records := w.pipeline.Records()
 			if records[0].Verdict != c.verdict {
@@ -148,9 +169,19 @@ func TestHostileHandlers(t *testing.T) {
 // switched off.
 func TestClosedGate(t *testing.T) {
 	t.Parallel()
-	w := start(t, files{"gate": "import os\ndef register(api):\n    @api.on('tool_call', on_failure='block')\n    def f(event, ctx): os._exit(1)\n"})
+	w := start(
+		t,
+		files{
+			"gate": "import os\ndef register(api):\n    @api.on('tool_call', on_failure='block')\n" +
+				"    def f(event, ctx): os._exit(1)\n",
+		},
+	)
 	for range 2 {
-		if out := w.moment(t, bash("ls")); out.Blocked == nil || !strings.Contains(out.Blocked.Reason, "on_failure: block") {
+		if out := w.moment(
+			t,
+			bash("ls"),
+		); out.Blocked == nil ||
+			!strings.Contains(out.Blocked.Reason, "on_failure: block") {
 			t.Errorf("%+v", out)
 		}
 	}
@@ -252,7 +283,14 @@ func TestRestartReplaysStart(t *testing.T) {
 	})
 	w.moment(t, &sdk.SessionStartContext{})
 	w.history = append(w.history, callMessage(1), callMessage(2))
-	if _, err := w.command(t.Context(), t, "die", "", sdk.Context{}); err == nil || !strings.Contains(err.Error(), "it ended the Python process") {
+	if _, err := w.command(
+		t.Context(),
+		t,
+		"die",
+		"",
+		sdk.Context{},
+	); err == nil ||
+		!strings.Contains(err.Error(), "it ended the Python process") {
 		t.Errorf("error %v", err)
 	}
 	if got, err := w.run(t, "companion_status", nil); got != "mood=happy level=1 xp=40%" || err != nil {

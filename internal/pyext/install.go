@@ -167,7 +167,10 @@ func (in *Installer) names(report string, targets []string) (out []string) {
 
 // canonical is the form of a package name in which equal names are equal.
 func canonical(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }), "-")
+	return strings.Join(
+		strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }),
+		"-",
+	)
 }
 
 // distributions lists the installed packages.
@@ -211,9 +214,20 @@ func (in *Installer) MakeVenv(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, python.Path, "-m", "venv", dir)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = in.Workdir, in.Env, in.Out, in.Err
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("virtual environment %s: %w (some systems keep the module venv in a package of its own, such as python3-venv)", dir, err)
+		return fmt.Errorf(
+			"virtual environment %s: %w (some systems keep the module venv in a package of its own, such as "+
+				"python3-venv)",
+			dir,
+			err,
+		)
 	}
-	in.Interpreter = Interpreter{Path: venvPython(dir), Origin: ".venv", Venv: dir, getenv: in.Interpreter.getenv, dir: in.Workdir}
+	in.Interpreter = Interpreter{
+		Path:   venvPython(dir),
+		Origin: ".venv",
+		Venv:   dir,
+		getenv: in.Interpreter.getenv,
+		dir:    in.Workdir,
+	}
 	return nil
 }
 
@@ -241,7 +255,15 @@ func writeStub(dir string) (string, error) {
 	info := fmt.Sprintf("%s-%s.dist-info/", stubName, stubVersion)
 	err = errors.Join(
 		walkSources(add),
-		add(info+"METADATA", fmt.Appendf(nil, "Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: What Python extensions of aura import\n", stubName, stubVersion)),
+		add(
+			info+"METADATA",
+			fmt.Appendf(
+				nil,
+				"Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: What Python extensions of aura import\n",
+				stubName,
+				stubVersion,
+			),
+		),
 		add(info+"WHEEL", []byte("Wheel-Version: 1.0\nGenerator: aura\nRoot-Is-Purelib: true\nTag: py3-none-any\n")),
 	)
 	w, e := z.Create(info + "RECORD")
@@ -251,7 +273,7 @@ func writeStub(dir string) (string, error) {
 	return path, errors.Join(err, e, z.Close())
 }
 
-// Activate is how a person uses a virtual environment in their shell.
+// Activate is how a user uses a virtual environment in their shell.
 func Activate(dir string) string {
 	if runtime.GOOS == "windows" {
 		return filepath.Join(dir, "Scripts", "activate")

@@ -19,12 +19,22 @@ func TestRealInstall(t *testing.T) {
 	}
 	t.Parallel()
 	dir := tree(t, files{
-		"pkg/pyproject.toml": seed(t, "pyproject.toml"), "pkg/README.md": "x",
-		"pkg/aar_ext_my_extension/__init__.py": "from .helper import text\nfrom agent.extensions.api import ExtensionAPI\n\ndef register(api: ExtensionAPI):\n    api.command('mine')(lambda args, ctx: text(args))\n",
-		"pkg/aar_ext_my_extension/helper.py":   "def text(a): return 'mine: ' + a\n",
+		"pkg/pyproject.toml": seed(t, "pyproject.toml"),
+		"pkg/README.md":      "x",
+		"pkg/aar_ext_my_extension/__init__.py": "from .helper import text\n" +
+			"from agent.extensions.api import ExtensionAPI\n\ndef register(api: ExtensionAPI):\n" +
+			"    api.command('mine')(lambda args, ctx: text(args))\n",
+		"pkg/aar_ext_my_extension/helper.py": "def text(a): return 'mine: ' + a\n",
 	})
 	var heard bytes.Buffer
-	in := &Installer{Interpreter: interpreter(t), Cache: testCache, Workdir: dir, Env: os.Environ(), Out: &heard, Err: &heard}
+	in := &Installer{
+		Interpreter: interpreter(t),
+		Cache:       testCache,
+		Workdir:     dir,
+		Env:         os.Environ(),
+		Out:         &heard,
+		Err:         &heard,
+	}
 	venv := filepath.Join(dir, ".venv")
 	if err := in.MakeVenv(t.Context(), venv); err != nil {
 		t.Fatalf("%v\n%s", err, &heard)
@@ -38,7 +48,8 @@ func TestRealInstall(t *testing.T) {
 		}
 		t.Fatalf("%v\n%s", err, &heard)
 	}
-	if len(got.Extensions) != 1 || got.Extensions[0].Name != "my_extension" || len(got.Plain) != 0 || len(got.Packages) != 1 {
+	if len(got.Extensions) != 1 || got.Extensions[0].Name != "my_extension" || len(got.Plain) != 0 ||
+		len(got.Packages) != 1 {
 		t.Errorf("%+v\n%s", got, &heard)
 	}
 	// Discovery finds the environment, and the extension in it.
@@ -86,8 +97,17 @@ func TestVersions(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			w := start(t, files{
-				"anatomy": seed(t, "anatomy.py"), "word_count": seed(t, "word_count.py"), "companion": seed(t, "companion.py"), "recorder": recorder,
-				"slow": "import asyncio\ndef register(api):\n    @api.on('tool_call')\n    async def f(event, ctx):\n        async with asyncio.timeout(5): await asyncio.sleep(0)\n        return Result(message='waited')\n",
+				"anatomy": seed(
+					t,
+					"anatomy.py",
+				),
+				"word_count": seed(t, "word_count.py"),
+				"companion":  seed(t, "companion.py"),
+				"recorder":   recorder,
+				"slow": "import asyncio\ndef register(api):\n    @api.on('tool_call')\n" +
+					"    async def f(event, ctx):\n" +
+					"        async with asyncio.timeout(5): await asyncio.sleep(0)\n" +
+					"        return Result(message='waited')\n",
 			}, with(t, path))
 			w.moment(t, &sdk.SessionStartContext{})
 			if out := w.moment(t, bash("ls")); len(out.Said) != 1 || len(out.Notices) != 0 {

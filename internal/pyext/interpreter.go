@@ -41,7 +41,9 @@ type pythonFacts struct {
 var oldest = [2]int{3, 11}
 
 // ErrNoPython says that there is no interpreter.
-var ErrNoPython = errors.New("no Python found (install python3 3.11 or newer, or name one with AURA_PYTHON or the feature python)")
+var ErrNoPython = errors.New(
+	"no Python found (install python3 3.11 or newer, or name one with AURA_PYTHON or the feature python)",
+)
 
 // FindInterpreter chooses the interpreter: AURA_PYTHON, then the feature python,
 // then the active virtual environment, then .venv in the working directory, then
@@ -117,7 +119,10 @@ func lookPath(name, workdir string, getenv func(string) string) (string, error) 
 	for _, dir := range filepath.SplitList(getenv("PATH")) {
 		for _, suffix := range suffixes {
 			path := filepath.Join(dir, name+suffix)
-			if info, err := os.Stat(path); err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+			if info, err := os.Stat(
+				path,
+			); err == nil && !info.IsDir() &&
+				(runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
 				return path, nil
 			}
 		}
@@ -141,8 +146,15 @@ func (in *Interpreter) Resolve(cache string) (Interpreter, error) {
 		in.facts = facts
 	}
 	if v := in.facts.Version; v[0] < oldest[0] || v[0] == oldest[0] && v[1] < oldest[1] {
-		return Interpreter{}, fmt.Errorf("%s is Python %d.%d.%d, extensions need %d.%d or newer (AURA_PYTHON names another one)",
-			in.Path, v[0], v[1], v[2], oldest[0], oldest[1])
+		return Interpreter{}, fmt.Errorf(
+			"%s is Python %d.%d.%d, extensions need %d.%d or newer (AURA_PYTHON names another one)",
+			in.Path,
+			v[0],
+			v[1],
+			v[2],
+			oldest[0],
+			oldest[1],
+		)
 	}
 	out := *in
 	if in.Venv == "" && in.facts.Executable != "" {

@@ -36,7 +36,10 @@ const shortest = 300 * time.Millisecond
 
 // program is the Python code of a behaviour.
 func program(b lifecycletest.Behaviour) string {
-	names := map[lifecycle.Moment]string{lifecycle.BeforeChat: "before_chat", lifecycle.TransformMessages: "before_turn"}
+	names := map[lifecycle.Moment]string{
+		lifecycle.BeforeChat:        "before_chat",
+		lifecycle.TransformMessages: "before_turn",
+	}
 	name := names[b.Moment]
 	if name == "" {
 		row, _ := lifecycle.Describe(b.Moment)
@@ -82,5 +85,10 @@ func program(b lifecycletest.Behaviour) string {
 		add("fields['arguments'] = {**event.arguments, **json.loads(%q)}", args)
 	}
 	add("return Result(**fields)")
-	return fmt.Sprintf("def register(api):\n    @api.on(%q, on_failure=%q)\n    def handle(event, ctx):\n        %s\n", name, failure, strings.Join(body, "\n        "))
+	return fmt.Sprintf(
+		"def register(api):\n    @api.on(%q, on_failure=%q)\n    def handle(event, ctx):\n        %s\n",
+		name,
+		failure,
+		strings.Join(body, "\n        "),
+	)
 }

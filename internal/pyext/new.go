@@ -33,7 +33,11 @@ func ContribExtension(cache, name string) (e Extension, ok bool) {
 	if err != nil {
 		return e, false
 	}
-	return Extension{Name: name, Tier: "contrib", Path: filepath.Join(dir, filepath.FromSlash(contrib), name+".py")}, true
+	return Extension{
+		Name: name,
+		Tier: "contrib",
+		Path: filepath.Join(dir, filepath.FromSlash(contrib), name+".py"),
+	}, true
 }
 
 // Create writes a new extension into a directory: a copy of one that ships with the

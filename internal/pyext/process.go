@@ -15,7 +15,7 @@ import (
 // Grace periods.
 const (
 	exitGrace   = time.Second     // To end by itself when the session does.
-	cancelGrace = 2 * time.Second // To stop after the person cancelled.
+	cancelGrace = 2 * time.Second // To stop after the user cancelled.
 	awaitGrace  = time.Second     // For a coroutine to end after its deadline.
 )
 

@@ -34,11 +34,11 @@ type Options struct {
 	Debug       bool          // Log lines at level DEBUG cross the wire.
 	Logger      *slog.Logger
 
-	// Notice shows what an extension says to the person. It may be called by any
+	// Notice shows what an extension says to the user. It may be called by any
 	// goroutine.
 	Notice func(extension, text string)
 
-	patience time.Duration // For calls to stop after the person cancelled; for tests.
+	patience time.Duration // For calls to stop after the user cancelled; for tests.
 	loading  time.Duration // Of loading one extension, if not Timeout; for tests.
 	boot     string        // What Python runs; for tests.
 
@@ -240,7 +240,7 @@ func (h *Host) spawn() (*process, error) {
 }
 
 // blame finds out whose fault the end of a process was, takes that extension out of
-// service and tells the person. It reports whether another start makes sense.
+// service and tells the user. It reports whether another start makes sense.
 func (h *Host) blame(p *process) bool {
 	d := p.cause()
 	h.mu.Lock()
@@ -282,7 +282,17 @@ func (h *Host) takeLoaded(l *loaded) {
 		return
 	}
 	if !again {
-		h.opts.Logger.Debug("extension loaded", "extension", name, "handlers", len(l.Handlers), "tools", len(l.Tools), "commands", len(l.Commands))
+		h.opts.Logger.Debug(
+			"extension loaded",
+			"extension",
+			name,
+			"handlers",
+			len(l.Handlers),
+			"tools",
+			len(l.Tools),
+			"commands",
+			len(l.Commands),
+		)
 	}
 }
 
@@ -338,7 +348,7 @@ func (h *Host) lastFacts() facts {
 	return h.known
 }
 
-// said takes what an extension logs to the person, or to the log only.
+// said takes what an extension logs to the user, or to the log only.
 func (h *Host) said(f frame) {
 	const info, warning = 20, 30 // Levels of Python's logging.
 	name := h.name(f.Index)

@@ -106,8 +106,15 @@ func load(t testing.TB, found []Extension, change ...func(*Options)) *world {
 	t.Helper()
 	w := &world{pipeline: lifecycle.New(lifecycle.Options{}), log: &syncBuffer{}}
 	o := Options{
-		Interpreter: interpreter(t), Cache: testCache, Workdir: t.TempDir(), Timeout: 20 * time.Second, loading: 20 * time.Second, patience: 20 * time.Second,
-		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Interpreter: interpreter(
+			t,
+		),
+		Cache:    testCache,
+		Workdir:  t.TempDir(),
+		Timeout:  20 * time.Second,
+		loading:  20 * time.Second,
+		patience: 20 * time.Second,
+		Logger:   slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Notice: func(extension, text string) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -208,16 +215,31 @@ func seed(t testing.TB, name string) string {
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	w := start(t, files{
-		"hello": seed(t, "hello.py"), "anatomy": seed(t, "anatomy.py"), "protected_paths": seed(t, "protected_paths.py"),
-		"word_count": seed(t, "word_count.py"), "stats_mood": seed(t, "stats_mood.py"), "companion": seed(t, "companion.py"),
+		"hello": seed(
+			t,
+			"hello.py",
+		),
+		"anatomy":         seed(t, "anatomy.py"),
+		"protected_paths": seed(t, "protected_paths.py"),
+		"word_count": seed(
+			t,
+			"word_count.py",
+		),
+		"stats_mood": seed(t, "stats_mood.py"),
+		"companion":  seed(t, "companion.py"),
 	})
 	w.moment(t, &sdk.SessionStartContext{})
 	w.wants(t, "hello: Hello from my first extension!")
-	if out := w.moment(t, bash("rm -rf /")); out.Blocked == nil || out.Blocked.Reason != "Blocked by extension: Dangerous command blocked" {
+	if out := w.moment(
+		t,
+		bash("rm -rf /"),
+	); out.Blocked == nil ||
+		out.Blocked.Reason != "Blocked by extension: Dangerous command blocked" {
 		t.Errorf("rm -rf: %+v", out.Blocked)
 	}
 	out := w.moment(t, &sdk.BeforeToolContext{ToolName: "Write", Arguments: map[string]any{"path": "a/.env"}})
-	if out.Blocked == nil || out.Blocked.Reason != "Blocked by extension: Write to a/.env blocked by protected-paths extension" {
+	if out.Blocked == nil ||
+		out.Blocked.Reason != "Blocked by extension: Write to a/.env blocked by protected-paths extension" {
 		t.Errorf(".env: %+v", out.Blocked)
 	}
 	if out := w.moment(t, bash("ls")); out.Blocked != nil || len(out.Notices) > 0 {
@@ -235,12 +257,22 @@ func TestSeed(t *testing.T) {
 	if got := w.Prompts(); len(got) != 1 || got[0] != "You have access to a greeting tool." {
 		t.Errorf("prompts %q", got)
 	}
-	w.history = []message.Message{{Message: sdk.Message{Role: "user", Content: "hi", Type: "normal"}}, {Message: sdk.Message{Role: "assistant", Content: "hello", Type: "normal"}}}
+	w.history = []message.Message{
+		{Message: sdk.Message{Role: "user", Content: "hi", Type: "normal"}},
+		{Message: sdk.Message{Role: "assistant", Content: "hello", Type: "normal"}},
+	}
 	for _, c := range []struct{ name, args, want string }{
 		{"ping", "", "anatomy: Pong!"}, {"stats", "", "stats_mood: Steps: 1 | Messages: 2"},
 		{"mood", "happy", "stats_mood: Mood set to: happy"}, {"mood", "", "stats_mood: Mood set to: neutral"},
 	} {
-		if got, err := w.command(t.Context(), t, c.name, c.args, sdk.Context{Stats: sdk.Stats{Iterations: 1}}); got != "" || err != nil {
+		if got, err := w.command(
+			t.Context(),
+			t,
+			c.name,
+			c.args,
+			sdk.Context{Stats: sdk.Stats{Iterations: 1}},
+		); got != "" ||
+			err != nil {
 			t.Errorf("/%s: %q, %v", c.name, got, err)
 		}
 		w.wants(t, c.want)

@@ -18,7 +18,7 @@ type pending struct {
 	started bool       // When the process died: it had been begun.
 	done    func()     // Called in place of events, for calls that nobody waits for.
 
-	abandoned bool // Cancelled by the person.
+	abandoned bool // Cancelled by the user.
 }
 
 // queue holds the calls that Python has not answered, and their clock. Python runs
@@ -155,7 +155,7 @@ type lateness int
 const (
 	inTime lateness = iota // Nothing: it has ended, or its time is not up.
 	nudge                  // A coroutine: it can be told to end, and gets a moment for that.
-	deaf                   // The person cancelled it and it goes on.
+	deaf                   // The user cancelled it and it goes on.
 	hung                   // It blocks, or it was told and goes on.
 )
 

@@ -17,7 +17,7 @@ import (
 const kind = "extension"
 
 // Tools are the tools of all extensions. A tool whose schema cannot be used is
-// left out and the person told.
+// left out and the user told.
 func (h *Host) Tools() []tool.Tool {
 	var out []tool.Tool
 	for number, reg := range h.registered() {
@@ -37,8 +37,13 @@ func (h *Host) tool(number int, spec toolSpec, schema *tool.Schema) tool.Tool {
 	name, _ := json.Marshal(spec.Name)
 	effects := slices.DeleteFunc(slices.Clone(spec.SideEffects), func(s string) bool { return s == "none" })
 	return tool.Tool{
-		Name: spec.Name, Description: spec.Description, Schema: schema, Source: tool.Source{Kind: kind, Name: h.name(number)},
-		Confirm: spec.RequiresApproval, SideEffects: effects, InProcess: true,
+		Name:        spec.Name,
+		Description: spec.Description,
+		Schema:      schema,
+		Source:      tool.Source{Kind: kind, Name: h.name(number)},
+		Confirm:     spec.RequiresApproval,
+		SideEffects: effects,
+		InProcess:   true,
 		Execute: func(ctx context.Context, c tool.Call) (tool.Result, error) {
 			text, err := h.value(ctx, number, "tool", name, emptyMap(c.Args), &c.Context)
 			if r, ok := errors.AsType[*raised](err); ok {
@@ -91,7 +96,14 @@ func (h *Host) registered() func(yield func(int, *loaded) bool) {
 }
 
 // value calls a tool or command and returns its text.
-func (h *Host) value(ctx context.Context, number int, op string, name []byte, args any, snapshot *sdk.Context) (string, error) {
+func (h *Host) value(
+	ctx context.Context,
+	number int,
+	op string,
+	name []byte,
+	args any,
+	snapshot *sdk.Context,
+) (string, error) {
 	data, err := marshal(args)
 	if err != nil {
 		return "", err

@@ -137,13 +137,27 @@ func (v varMap) MarshalJSON() ([]byte, error) {
 func factsOf(c *sdk.Context, vars *map[string]string) facts {
 	return facts{
 		Session: sessionFacts{
-			ID: c.SessionID, State: "running", Steps: c.Stats.Iterations, Turns: c.Stats.Turns, ToolCalls: c.Stats.ToolCalls,
-			In: c.Stats.TokensIn, Out: c.Stats.TokensOut, ContextUsed: c.Tokens.Estimate,
-			Metadata: metadataFact{Title: c.SessionTitle, Agent: c.Agent, Mode: c.Mode},
+			ID:          c.SessionID,
+			State:       "running",
+			Steps:       c.Stats.Iterations,
+			Turns:       c.Stats.Turns,
+			ToolCalls:   c.Stats.ToolCalls,
+			In:          c.Stats.TokensIn,
+			Out:         c.Stats.TokensOut,
+			ContextUsed: c.Tokens.Estimate,
+			Metadata:    metadataFact{Title: c.SessionTitle, Agent: c.Agent, Mode: c.Mode},
 		},
 		Config: configFacts{
-			Agent: c.Agent, Mode: c.Mode, Model: c.ModelInfo.Name, Provider: c.Provider, Think: c.ThinkMode, MaxSteps: c.MaxSteps,
-			Auto: c.Auto, Workdir: c.Workdir, ContextLength: c.ModelInfo.ContextLength, Vars: varMap{vars},
+			Agent:         c.Agent,
+			Mode:          c.Mode,
+			Model:         c.ModelInfo.Name,
+			Provider:      c.Provider,
+			Think:         c.ThinkMode,
+			MaxSteps:      c.MaxSteps,
+			Auto:          c.Auto,
+			Workdir:       c.Workdir,
+			ContextLength: c.ModelInfo.ContextLength,
+			Vars:          varMap{vars},
 		},
 	}
 }

@@ -24,7 +24,10 @@ func TestMain(m *testing.M) {
 	if rules, ok := sandbox.Requested(); ok {
 		byName := map[string]tool.Tool{
 			"Panic": {Name: "Panic", Execute: func(context.Context, tool.Call) (tool.Result, error) { panic("boom") }},
-			"Die":   {Name: "Die", Execute: func(context.Context, tool.Call) (tool.Result, error) { os.Exit(3); return tool.Result{}, nil }},
+			"Die": {
+				Name:    "Die",
+				Execute: func(context.Context, tool.Call) (tool.Result, error) { os.Exit(3); return tool.Result{}, nil },
+			},
 			"Who": {Name: "Who", Execute: func(_ context.Context, c tool.Call) (tool.Result, error) {
 				return tool.Result{Text: c.Context.Agent}, nil
 			}},
@@ -32,7 +35,13 @@ func TestMain(m *testing.M) {
 		for _, t := range tools.New(tools.Options{}) {
 			byName[t.Name] = t
 		}
-		err := sandbox.Serve(context.Background(), os.Stdin, os.Stdout, rules, func(name string) (tool.Tool, bool) { t, ok := byName[name]; return t, ok })
+		err := sandbox.Serve(
+			context.Background(),
+			os.Stdin,
+			os.Stdout,
+			rules,
+			func(name string) (tool.Tool, bool) { t, ok := byName[name]; return t, ok },
+		)
 		if err != nil {
 			os.Exit(1)
 		}
@@ -93,7 +102,11 @@ func TestConfinedTools(t *testing.T) {
 	if _, err := run("Write", map[string]any{"path": filepath.Join(outside, "out.txt"), "content": "x"}); err == nil {
 		t.Error("write outside was allowed")
 	}
-	if text, err := run("Bash", map[string]any{"command": "cat " + filepath.Join(outside, "secret")}); err == nil || strings.Contains(text, "s3cret") {
+	if text, err := run(
+		"Bash",
+		map[string]any{"command": "cat " + filepath.Join(outside, "secret")},
+	); err == nil ||
+		strings.Contains(text, "s3cret") {
 		t.Errorf("read outside by a program: %q, %v", text, err)
 	}
 	if _, err := os.Stat(filepath.Join(outside, "out.txt")); err == nil {
@@ -117,7 +130,11 @@ func TestConfinedSignals(t *testing.T) {
 	go func() { ended <- victim.Wait() }()
 	t.Cleanup(func() { _ = victim.Process.Kill() })
 	run := func(format string, values ...any) error {
-		_, err := w.Run(t.Context(), "Bash", tool.Call{Args: map[string]any{"command": fmt.Sprintf(format, values...)}, Workdir: dir})
+		_, err := w.Run(
+			t.Context(),
+			"Bash",
+			tool.Call{Args: map[string]any{"command": fmt.Sprintf(format, values...)}, Workdir: dir},
+		)
 		return err
 	}
 	if sandbox.SignalsSupported() != nil {
@@ -150,7 +167,11 @@ func TestConfinedSignals(t *testing.T) {
 		}
 	}
 	for range 4 {
-		_, err := w.Run(t.Context(), "Bash", tool.Call{Args: map[string]any{"command": "sleep 1000", "timeout_ms": 1.0}, Workdir: dir})
+		_, err := w.Run(
+			t.Context(),
+			"Bash",
+			tool.Call{Args: map[string]any{"command": "sleep 1000", "timeout_ms": 1.0}, Workdir: dir},
+		)
 		if err == nil || !strings.Contains(err.Error(), "stopped after") {
 			t.Errorf("a call that takes too long: %v", err)
 		}
@@ -166,11 +187,24 @@ func TestWorker(t *testing.T) {
 		return
 	}
 	var live strings.Builder
-	r, err := w.Run(t.Context(), "Bash", tool.Call{Args: map[string]any{"command": "echo one; echo two"}, Workdir: dir, Output: func(s string) { live.WriteString(s) }})
+	r, err := w.Run(
+		t.Context(),
+		"Bash",
+		tool.Call{
+			Args:    map[string]any{"command": "echo one; echo two"},
+			Workdir: dir,
+			Output:  func(s string) { live.WriteString(s) },
+		},
+	)
 	if err != nil || !strings.Contains(live.String(), "one\n") || !strings.Contains(r.Text, "two") {
 		t.Errorf("result %q, live %q, %v", r.Text, live.String(), err)
 	}
-	if r, err := w.Run(t.Context(), "Who", tool.Call{Context: sdk.Context{Agent: "scout"}}); err != nil || r.Text != "scout" {
+	if r, err := w.Run(
+		t.Context(),
+		"Who",
+		tool.Call{Context: sdk.Context{Agent: "scout"}},
+	); err != nil ||
+		r.Text != "scout" {
 		t.Errorf("context: %q, %v", r.Text, err)
 	}
 	if _, err := w.Run(t.Context(), "Panic", tool.Call{}); err == nil || !strings.Contains(err.Error(), "boom") {
@@ -179,7 +213,12 @@ func TestWorker(t *testing.T) {
 	if _, err := w.Run(t.Context(), "Die", tool.Call{}); err == nil {
 		t.Error("a dead child answered")
 	}
-	if r, err := w.Run(t.Context(), "Who", tool.Call{Context: sdk.Context{Agent: "again"}}); err != nil || r.Text != "again" {
+	if r, err := w.Run(
+		t.Context(),
+		"Who",
+		tool.Call{Context: sdk.Context{Agent: "again"}},
+	); err != nil ||
+		r.Text != "again" {
 		t.Errorf("after the child died: %q, %v", r.Text, err)
 	}
 }
@@ -193,12 +232,22 @@ func TestCancelledCall(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := w.Run(ctx, "Bash", tool.Call{
-		Args: map[string]any{"command": "echo started; sleep 1000", "timeout_ms": 600000.0}, Workdir: dir, Output: func(string) { cancel() },
+		Args: map[string]any{
+			"command":    "echo started; sleep 1000",
+			"timeout_ms": 600000.0,
+		},
+		Workdir: dir,
+		Output:  func(string) { cancel() },
 	})
 	if err == nil {
 		t.Error("a cancelled call succeeded")
 	}
-	if r, err := w.Run(t.Context(), "Who", tool.Call{Context: sdk.Context{Agent: "alive"}}); err != nil || r.Text != "alive" {
+	if r, err := w.Run(
+		t.Context(),
+		"Who",
+		tool.Call{Context: sdk.Context{Agent: "alive"}},
+	); err != nil ||
+		r.Text != "alive" {
 		t.Errorf("after a cancelled call: %q, %v", r.Text, err)
 	}
 }
@@ -234,7 +283,10 @@ func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	rules := sandbox.Rules{RO: []string{"none", "/"}, RW: []string{"build", dir}}
 	got := rules.Resolve(dir)
-	if want := []string{filepath.Join(dir, "build")}; !slices.Equal(got.Missing, want) || !strings.Contains(got.String(), "(missing: "+want[0]+")") {
+	if want := []string{
+		filepath.Join(dir, "build"),
+	}; !slices.Equal(got.Missing, want) ||
+		!strings.Contains(got.String(), "(missing: "+want[0]+")") {
 		t.Errorf("missing %v: %s", got.Missing, got)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "build"), 0o755); err != nil {
@@ -266,9 +318,13 @@ func TestGuard(t *testing.T) {
 			return nil, nil
 		})})
 	blocked := func() bool {
-		return p.Dispatch(t.Context(), lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{
-			Context: sdk.Context{Workdir: dir}, ToolName: "W", Arguments: map[string]any{"path": "/outside"},
-		}}, nil).Blocked != nil
+		return p.Dispatch(
+			t.Context(),
+			lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: &sdk.BeforeToolContext{
+				Context: sdk.Context{Workdir: dir}, ToolName: "W", Arguments: map[string]any{"path": "/outside"},
+			}},
+			nil,
+		).Blocked != nil
 	}
 	if !blocked() {
 		t.Error("a path outside was let through")
@@ -285,11 +341,22 @@ func BenchmarkRead(b *testing.B) {
 		b.Fatal(err)
 	}
 	exe, _ := os.Executable()
-	w := sandbox.NewWorker(sandbox.WorkerOptions{Command: []string{exe}, Env: os.Environ(), Dir: dir, Rules: sandbox.Default(dir).Resolve(dir)})
+	w := sandbox.NewWorker(
+		sandbox.WorkerOptions{
+			Command: []string{exe},
+			Env:     os.Environ(),
+			Dir:     dir,
+			Rules:   sandbox.Default(dir).Resolve(dir),
+		},
+	)
 	defer w.Close()
 	start := time.Now()
 	for i := 0; b.Loop(); i++ {
-		if _, err := w.Run(b.Context(), "Read", tool.Call{Args: map[string]any{"path": "a"}, Workdir: dir}); err != nil {
+		if _, err := w.Run(
+			b.Context(),
+			"Read",
+			tool.Call{Args: map[string]any{"path": "a"}, Workdir: dir},
+		); err != nil {
 			b.Fatal(err)
 		}
 		if i == 0 {

@@ -88,7 +88,7 @@ func NewWorker(o WorkerOptions) *Worker {
 	return &Worker{opts: o}
 }
 
-// SetupError says that the sandbox itself does not work: a matter for the person,
+// SetupError says that the sandbox itself does not work: a matter for the user,
 // not for the model.
 type SetupError struct{ Err error }
 
@@ -113,7 +113,9 @@ func (w *Worker) Run(ctx context.Context, name string, call tool.Call) (tool.Res
 		delete(c.calls, id)
 		c.mu.Unlock()
 	}()
-	if err := c.send(request{ID: id, Tool: name, CallID: call.ID, Args: call.Args, Workdir: call.Workdir, Context: &call.Context}); err != nil {
+	if err := c.send(
+		request{ID: id, Tool: name, CallID: call.ID, Args: call.Args, Workdir: call.Workdir, Context: &call.Context},
+	); err != nil {
 		return tool.Result{}, &SetupError{err}
 	}
 	select {
@@ -342,7 +344,12 @@ func (s *server) run(ctx context.Context, t tool.Tool, q request) {
 		}
 		s.send(r)
 	}()
-	call := tool.Call{ID: q.CallID, Args: q.Args, Workdir: q.Workdir, Output: func(chunk string) { s.send(reply{ID: q.ID, Output: chunk}) }}
+	call := tool.Call{
+		ID:      q.CallID,
+		Args:    q.Args,
+		Workdir: q.Workdir,
+		Output:  func(chunk string) { s.send(reply{ID: q.ID, Output: chunk}) },
+	}
 	if q.Context != nil {
 		call.Context = *q.Context
 	}

@@ -298,7 +298,7 @@ func countMessages(lines []byte) int {
 	return n
 }
 
-// firstWords returns a title from the first message of the person in lines,
+// firstWords returns a title from the first message of the user in lines,
 // which may end in the middle of one.
 func firstWords(lines []byte) string {
 	for line := range bytes.SplitSeq(lines, []byte("\n")) {
@@ -317,10 +317,10 @@ func firstWords(lines []byte) string {
 	return ""
 }
 
-// title returns the first words the person said, at most 50 characters.
+// title returns the first words the user said, at most 50 characters.
 func title(messages []message.Message) string {
 	for i := range messages {
-		if !fromPerson(&messages[i]) {
+		if !fromUser(&messages[i]) {
 			continue
 		}
 		text, _, _ := strings.Cut(strings.TrimSpace(messages[i].Content), "\n")
@@ -350,7 +350,8 @@ func (s *Store) Fork(key string, upTo int) (string, error) {
 	log.pending = messages
 	log.mu.Lock()
 	err = log.open()
-	if err == nil && (!state.Open || len(messages) < len(state.Messages)) { // Else it would look as if the program had died in it.
+	if err == nil &&
+		(!state.Open || len(messages) < len(state.Messages)) { // Else it would look as if the program had died in it.
 		err = log.write(record{Kind: kindMeta, Count: log.count, Meta: &log.meta})
 	}
 	log.mu.Unlock()

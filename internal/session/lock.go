@@ -64,5 +64,9 @@ func (l *lock) release() {
 type InUseError struct{ ID string }
 
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("session %s is in use by another process (close it there, or work on a copy: aura sessions fork %s)", e.ID, e.ID)
+	return fmt.Sprintf(
+		"session %s is in use by another process (close it there, or work on a copy: aura sessions fork %s)",
+		e.ID,
+		e.ID,
+	)
 }

@@ -25,9 +25,9 @@ type Log struct {
 	mu      sync.Mutex
 	meta    Meta
 	written []byte            // The last meta data in the file, encoded.
-	pending []message.Message // Messages before the first one of the person.
+	pending []message.Message // Messages before the first one of the user.
 	count   int               // Messages a resume would return.
-	file    *os.File          // Nil until the first message of the person.
+	file    *os.File          // Nil until the first message of the user.
 	lock    *lock
 	size    int64 // Of the complete records in file.
 	dirty   bool  // Written since the last Sync.
@@ -55,7 +55,7 @@ func (l *Log) Append(m message.Message) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil && !fromPerson(&m) && !l.closed {
+	if l.file == nil && !fromUser(&m) && !l.closed {
 		l.pending = append(l.pending, m)
 		return nil
 	}
@@ -73,16 +73,16 @@ func (l *Log) Append(m message.Message) error {
 // grows: what was said before stays in it, but is not replayed.
 func (l *Log) Rewrite(messages []message.Message) error {
 	saved := make([]message.Message, 0, len(messages))
-	person := false
+	spoken := false
 	for i := range messages {
 		if messages[i].Saved() {
 			saved = append(saved, messages[i])
-			person = person || fromPerson(&messages[i])
+			spoken = spoken || fromUser(&messages[i])
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil && !person && !l.closed {
+	if l.file == nil && !spoken && !l.closed {
 		l.pending = saved
 		return nil
 	}
@@ -172,8 +172,8 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// fromPerson reports whether the message makes a session worth keeping.
-func fromPerson(m *message.Message) bool {
+// fromUser reports whether the message makes a session worth keeping.
+func fromUser(m *message.Message) bool {
 	return m.Role == message.User && (m.Type == sdk.TypeNormal || m.Type == "")
 }
 

@@ -58,7 +58,10 @@ func reopen(dir, id string) (*Log, State, []string, error) {
 		if err := file.Truncate(r.good); err != nil {
 			return fail(cannotWrite(dir, id, err))
 		}
-		notices = append(notices, fmt.Sprintf("%v; %s, the original is kept as %s", r.damage, r.dropped(), filepath.Base(aside)))
+		notices = append(
+			notices,
+			fmt.Sprintf("%v; %s, the original is kept as %s", r.damage, r.dropped(), filepath.Base(aside)),
+		)
 	case r.unterminated:
 		if _, err := file.WriteString("\n"); err != nil {
 			return fail(cannotWrite(dir, id, err))

@@ -1,7 +1,7 @@
 // Package session keeps conversations on disk: one append-only file of JSON
 // lines for each, written message by message and replayed on resume. It does
 // not decide what belongs into a history, which is the agent's, nor when a
-// session is saved or named, which is the person's.
+// session is saved or named, which is the user's.
 package session
 
 import (
@@ -18,7 +18,7 @@ import (
 // Meta is what is remembered about a session besides its messages.
 type Meta struct {
 	Created     time.Time `json:"created,omitzero"`
-	Name        string    `json:"name,omitempty"`  // Given by the person; resumes the session like its ID.
+	Name        string    `json:"name,omitempty"`  // Given by the user; resumes the session like its ID.
 	Title       string    `json:"title,omitempty"` // What it is about, for lists.
 	Workdir     string    `json:"workdir,omitempty"`
 	Agent       string    `json:"agent,omitempty"`
@@ -28,16 +28,16 @@ type Meta struct {
 	Think       string    `json:"think,omitempty"`
 	Switches    Switches  `json:"switches,omitzero"`
 	LoadedTools []string  `json:"loaded_tools,omitempty"` // Deferred tools the model has loaded.
-	Approvals   []string  `json:"approvals,omitempty"`    // Patterns the person approved for this session.
+	Approvals   []string  `json:"approvals,omitempty"`    // Patterns the user approved for this session.
 	FilesRead   []string  `json:"files_read,omitempty"`   // What the model has seen, for read-before-write.
 	Stats       sdk.Stats `json:"stats,omitzero"`
 	Todo        Todo      `json:"todo,omitzero"`
 }
 
-// Switches are the settings a person changes while a session runs. A nil or empty
+// Switches are the settings a user changes while a session runs. A nil or empty
 // one was never touched: the configuration decides.
 type Switches struct {
-	Provider         string `json:"provider,omitempty"` // Chosen by the person.
+	Provider         string `json:"provider,omitempty"` // Chosen by the user.
 	Model            string `json:"model,omitempty"`    // Likewise.
 	Auto             bool   `json:"auto,omitempty"`
 	Done             bool   `json:"done,omitempty"`
@@ -69,7 +69,7 @@ type State struct {
 type Info struct {
 	ID       string    `json:"id"`
 	Name     string    `json:"name"`
-	Title    string    `json:"title"` // The first words of the person where no title was set.
+	Title    string    `json:"title"` // The first words of the user where no title was set.
 	Agent    string    `json:"agent"`
 	Model    string    `json:"model"`
 	Workdir  string    `json:"workdir"`
@@ -133,7 +133,7 @@ const extension = ".jsonl"
 func pathOf(dir, id string) string { return filepath.Join(dir, id+extension) }
 
 // Create starts a session. Its file appears with the first message of the
-// person: a session in which nobody said anything leaves no trace. A zero
+// user: a session in which nobody said anything leaves no trace. A zero
 // meta.Created means now.
 func (s *Store) Create(meta Meta) (*Log, error) {
 	if meta.Created.IsZero() {

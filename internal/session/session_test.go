@@ -73,23 +73,46 @@ func resume(t *testing.T, s *Store, key string) (*Log, State, []string) {
 func TestRoundTrip(t *testing.T) {
 	off := false
 	meta := Meta{
-		Created: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Name: "fix", Title: "Fix <the> bug & more", Workdir: "/home/p",
-		Agent: "code", Mode: "plan", Provider: "local", Model: "llama3:8b", Think: "high",
+		Created: time.Date(
+			2026,
+			3,
+			4,
+			5,
+			6,
+			7,
+			0,
+			time.UTC,
+		),
+		Name:        "fix",
+		Title:       "Fix <the> bug & more",
+		Workdir:     "/home/p",
+		Agent:       "code",
+		Mode:        "plan",
+		Provider:    "local",
+		Model:       "llama3:8b",
+		Think:       "high",
 		Switches:    Switches{Auto: true, Sandbox: &off},
-		LoadedTools: []string{"A"}, Approvals: []string{"Bash:git *"}, FilesRead: []string{"a.go"},
-		Stats: sdk.Stats{Turns: 3, TopTools: []sdk.ToolCount{{Name: "Read", Count: 2}}},
-		Todo:  Todo{Summary: "s", Items: []todo.Item{{Content: "c", Status: todo.InProgress}}},
+		LoadedTools: []string{"A"},
+		Approvals:   []string{"Bash:git *"},
+		FilesRead:   []string{"a.go"},
+		Stats:       sdk.Stats{Turns: 3, TopTools: []sdk.ToolCount{{Name: "Read", Count: 2}}},
+		Todo:        Todo{Summary: "s", Items: []todo.Item{{Content: "c", Status: todo.InProgress}}},
 	}
 	messages := []message.Message{
 		say(message.User, "hi\nthere\x00 ☃ <b>"),
 		{
-			Message: sdk.Message{Role: message.Assistant, Thinking: "hm", Type: sdk.TypeNormal, ToolCalls: []sdk.MessageToolCall{
-				{ID: "1", Name: "Read", Arguments: map[string]any{"path": "a", "n": 1.5}}}},
+			Message: sdk.Message{
+				Role:     message.Assistant,
+				Thinking: "hm",
+				Type:     sdk.TypeNormal,
+				ToolCalls: []sdk.MessageToolCall{
+					{ID: "1", Name: "Read", Arguments: map[string]any{"path": "a", "n": 1.5}}},
+			},
 			Thoughts: []message.Thought{{Provider: "anthropic", Signature: "x"}},
 		},
 		{Message: sdk.Message{Role: message.Tool, ToolCallID: "1", Content: "no"}, Failed: true,
 			Images: []message.Image{{MediaType: "image/png", Data: []byte{0, 255}}}},
-		{Message: sdk.Message{Role: message.User, Content: "seen by the person", Type: message.DisplayOnly}, Source: "p"},
+		{Message: sdk.Message{Role: message.User, Content: "seen by the user", Type: message.DisplayOnly}, Source: "p"},
 	}
 	s := Open(t.TempDir())
 	l, err := s.Create(meta)
@@ -112,11 +135,18 @@ func TestRoundTrip(t *testing.T) {
 	}
 	_, state, notices := resume(t, s, l.ID())
 	if len(notices) > 0 || !reflect.DeepEqual(state.Meta, meta) || !reflect.DeepEqual(state.Messages, messages) {
-		t.Errorf("got %+v\nwant %+v\nmessages %+v\nwant %+v\nnotices %v", state.Meta, meta, state.Messages, messages, notices)
+		t.Errorf(
+			"got %+v\nwant %+v\nmessages %+v\nwant %+v\nnotices %v",
+			state.Meta,
+			meta,
+			state.Messages,
+			messages,
+			notices,
+		)
 	}
 }
 
-// HO-43: a session without a message of the person leaves no file.
+// HO-43: a session without a message of the user leaves no file.
 func TestNoFileWithoutUserMessage(t *testing.T) {
 	s := Open(filepath.Join(t.TempDir(), "a", "b"))
 	l, _ := s.Create(Meta{})
@@ -127,7 +157,11 @@ func TestNoFileWithoutUserMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(l.SetMeta(Meta{Title: "t"}), l.Sync(), l.Rewrite([]message.Message{say(message.System, "prompt 2")})); err != nil {
+	if err := errors.Join(
+		l.SetMeta(Meta{Title: "t"}),
+		l.Sync(),
+		l.Rewrite([]message.Message{say(message.System, "prompt 2")}),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.Dir()); !os.IsNotExist(err) || l.Saved() {
@@ -215,16 +249,46 @@ func TestDamage(t *testing.T) {
 		notice string // Part of the notice, empty for none.
 		err    string
 	}{
-		{"torn tail", func(l []string) string { return l[0] + l[1] + l[2] + l[3][:20] }, "a b", ":4: damaged record", ""},
+		{
+			"torn tail",
+			func(l []string) string { return l[0] + l[1] + l[2] + l[3][:20] },
+			"a b",
+			":4: damaged record",
+			"",
+		},
 		{"no newline", func(l []string) string { return l[0] + l[1] + strings.TrimSpace(l[2]) }, "a b", "", ""},
-		{"zeros", func(l []string) string { return l[0] + l[1] + strings.Repeat("\x00", 500) }, "a", "1 line was dropped", ""},
+		{
+			"zeros",
+			func(l []string) string { return l[0] + l[1] + strings.Repeat("\x00", 500) },
+			"a",
+			"1 line was dropped",
+			"",
+		},
 		{"middle", func(l []string) string { return l[0] + l[1] + "{oops\n" + l[3] }, "a", "2 lines were dropped", ""},
 		{"no kind", func(l []string) string { return l[0] + l[1] + "{}\n" }, "a", "no kind", ""},
 		{"not an object", func(l []string) string { return l[0] + l[1] + "null\n" }, "a", "no kind", ""},
-		{"no message", func(l []string) string { return l[0] + l[1] + `{"kind":"message"}` + "\n" }, "a", "message without content", ""},
+		{
+			"no message",
+			func(l []string) string { return l[0] + l[1] + `{"kind":"message"}` + "\n" },
+			"a",
+			"message without content",
+			"",
+		},
 		{"second header", func(l []string) string { return l[0] + l[1] + l[0] }, "a", "not expected", ""},
-		{"future kind", func(l []string) string { return l[0] + l[1] + `{"kind":"mood","x":[1]}` + "\n" + l[2] }, "a b", "", ""},
-		{"future version", func(l []string) string { return `{"kind":"session","version":99}` + "\n" }, "", "", "newer version"},
+		{
+			"future kind",
+			func(l []string) string { return l[0] + l[1] + `{"kind":"mood","x":[1]}` + "\n" + l[2] },
+			"a b",
+			"",
+			"",
+		},
+		{
+			"future version",
+			func(l []string) string { return `{"kind":"session","version":99}` + "\n" },
+			"",
+			"",
+			"newer version",
+		},
 		{"bad header", func(l []string) string { return "{\n" + l[1] }, "", "", ":1: damaged record"},
 		{"no header", func(l []string) string { return l[1] + l[2] }, "", "", ":1: damaged record"},
 		{"empty", func(l []string) string { return "" }, "", "", "is empty"},
@@ -239,7 +303,8 @@ func TestDamage(t *testing.T) {
 			}
 			l, state, notices, err := s.Resume(id)
 			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) || !strings.Contains(err.Error(), pathOf(s.dir, id)) {
+				if err == nil || !strings.Contains(err.Error(), tt.err) ||
+					!strings.Contains(err.Error(), pathOf(s.dir, id)) {
 					t.Fatalf("error %v", err)
 				}
 				if now, _ := os.ReadFile(pathOf(s.dir, id)); string(now) != broken {
@@ -348,8 +413,11 @@ func TestListAndLatest(t *testing.T) {
 		t.Errorf("damaged: %q, %v", id, err)
 	}
 	list = list[2:]
-	if list[0].ID != big || list[0].Messages != 2 || list[1].Title != "T" || list[1].Name != "n" || list[1].Messages != 1 ||
-		list[2].Title != strings.Repeat("ä", 49)+"…" || list[2].Messages != 2 || list[2].Workdir != "/a" {
+	if list[0].ID != big || list[0].Messages != 2 || list[1].Title != "T" || list[1].Name != "n" ||
+		list[1].Messages != 1 ||
+		list[2].Title != strings.Repeat("ä", 49)+"…" ||
+		list[2].Messages != 2 ||
+		list[2].Workdir != "/a" {
 		t.Errorf("list %+v", list)
 	}
 	for workdir, want := range map[string]string{"": big, "/a": old, "/c": ""} {
@@ -363,7 +431,9 @@ func TestListAndLatest(t *testing.T) {
 func TestSessionsElsewhere(t *testing.T) {
 	root := t.TempDir()
 	global := Open(filepath.Join(root, "global"))
-	s := Open(filepath.Join(root, "project")).With([]string{filepath.Join(root, "p")}, global.Dir(), filepath.Join(root, "none"))
+	s := Open(
+		filepath.Join(root, "project"),
+	).With([]string{filepath.Join(root, "p")}, global.Dir(), filepath.Join(root, "none"))
 	before := add(t, global, Meta{Workdir: filepath.Join(root, "p", "sub"), Name: "before"}, "a")
 	foreign := add(t, global, Meta{Workdir: filepath.Join(root, "pp"), Name: "foreign"}, "b")
 	add(t, global, Meta{Name: "nowhere"}, "b")
@@ -379,7 +449,10 @@ func TestSessionsElsewhere(t *testing.T) {
 		t.Fatalf("list %+v, %v", list, err)
 	}
 	for _, key := range []string{foreign, "foreign", "nowhere", "bad"} {
-		if _, err := s.Find(key); err == nil || !strings.Contains(err.Error(), s.Dir()) || !strings.Contains(err.Error(), global.Dir()) {
+		if _, err := s.Find(
+			key,
+		); err == nil || !strings.Contains(err.Error(), s.Dir()) ||
+			!strings.Contains(err.Error(), global.Dir()) {
 			t.Errorf("Find(%q): %v", key, err)
 		}
 	}
@@ -417,7 +490,8 @@ func TestForkAndDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, _, err := s.Read(fork)
-		if err != nil || texts(state.Messages) != want || state.ForkedFrom != id || state.Meta.Agent != "code" || state.Meta.Name != "" {
+		if err != nil || texts(state.Messages) != want || state.ForkedFrom != id || state.Meta.Agent != "code" ||
+			state.Meta.Name != "" {
 			t.Errorf("Fork(%d) = %+v, %v", upTo, state, err)
 		}
 	}
@@ -472,7 +546,8 @@ func TestLock(t *testing.T) {
 	}
 	l, _, _ := resume(t, s, id)
 	out, err := child().CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "session "+id+" is in use by another process") || !strings.Contains(string(out), "fork "+id) {
+	if err != nil || !strings.Contains(string(out), "session "+id+" is in use by another process") ||
+		!strings.Contains(string(out), "fork "+id) {
 		t.Errorf("second process: %v\n%s", err, out)
 	}
 	if _, _, _, err := s.Resume(id); !errors.As(err, new(*InUseError)) {
@@ -531,7 +606,10 @@ func TestCannotWrite(t *testing.T) {
 	}
 	s := Open(filepath.Join(file, "sessions"))
 	l, _ := s.Create(Meta{})
-	if err := l.Append(say(message.User, "x")); err == nil || !strings.Contains(err.Error(), "session "+l.ID()+" cannot be saved in "+s.Dir()) {
+	if err := l.Append(
+		say(message.User, "x"),
+	); err == nil ||
+		!strings.Contains(err.Error(), "session "+l.ID()+" cannot be saved in "+s.Dir()) {
 		t.Errorf("error %v", err)
 	}
 	if err := l.Close(); err != nil {
@@ -602,7 +680,9 @@ func BenchmarkResume1000(b *testing.B) {
 	for range 500 {
 		_ = l.Append(say(message.User, strings.Repeat("some \"text\"\n", 50)))
 		m := say(message.Assistant, "text")
-		m.ToolCalls = []sdk.MessageToolCall{{ID: "1", Name: "Read", Arguments: map[string]any{"path": "x.go", "count": 3}}}
+		m.ToolCalls = []sdk.MessageToolCall{
+			{ID: "1", Name: "Read", Arguments: map[string]any{"path": "x.go", "count": 3}},
+		}
 		_ = l.Append(m)
 	}
 	l.Close()

@@ -180,7 +180,10 @@ func (s *scan) command(c command) {
 		return
 	}
 	i, name := len(s.calls), c.words[0]
-	call := Call{Root: c.root, Unknown: name.open || name.glob || name.literal == "" || strings.ContainsAny(name.literal, " \t\n")}
+	call := Call{
+		Root:    c.root,
+		Unknown: name.open || name.glob || name.literal == "" || strings.ContainsAny(name.literal, " \t\n"),
+	}
 	call.Literal = join(c.words, literal)
 	if call.Text = call.Literal; slices.ContainsFunc(c.words, func(w term) bool { return w.text != w.literal }) {
 		call.Text = join(c.words, text)

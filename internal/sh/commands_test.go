@@ -90,7 +90,8 @@ func TestCommands(t *testing.T) {
 		{"flock /tmp/l -c 'rm x'", "flock /tmp/l -c rm x | rm x"},
 		{"busybox rm x", "busybox rm x | rm x"},
 		{"chroot /srv rm x", "chroot /srv rm x | rm x"},
-		{"sudo env A=1 nice timeout 5 rm x", "sudo env A=1 nice timeout 5 rm x | env A=1 nice timeout 5 rm x | nice timeout 5 rm x | timeout 5 rm x | rm x"},
+		{"sudo env A=1 nice timeout 5 rm x", "sudo env A=1 nice timeout 5 rm x | env A=1 nice timeout 5 rm x | " +
+			"nice timeout 5 rm x | timeout 5 rm x | rm x"},
 
 		// Arguments that come from elsewhere.
 		{"xargs rm -rf", "xargs rm -rf | rm -rf {}"},
@@ -300,7 +301,8 @@ func FuzzCommands(f *testing.F) {
 			return
 		}
 		for i, c := range calls {
-			if c.Root > i || c.Root != i && !strings.HasPrefix(calls[c.Root].Literal, c.Lead) || c.Root == i && c.Lead != "" {
+			if c.Root > i || c.Root != i && !strings.HasPrefix(calls[c.Root].Literal, c.Lead) ||
+				c.Root == i && c.Lead != "" {
 				t.Errorf("call %d of %q: %+v", i, script, calls)
 			}
 		}
@@ -315,7 +317,10 @@ func FuzzCommands(f *testing.F) {
 			t.Errorf("%q does more: %v, in sh -c: %v", script, more, outerMore)
 		}
 		for _, c := range calls {
-			if !slices.ContainsFunc(outer, func(o Call) bool { return o.Literal == c.Literal && o.Unknown == c.Unknown }) {
+			if !slices.ContainsFunc(
+				outer,
+				func(o Call) bool { return o.Literal == c.Literal && o.Unknown == c.Unknown },
+			) {
 				t.Errorf("%q is not seen in sh -c -- '%s': %+v", c.Literal, script, outer)
 			}
 		}

@@ -33,7 +33,11 @@ const (
 // room for everything people write.
 func checkComplexity(script string) error {
 	if len(script) > maxScript {
-		return fmt.Errorf("script is too long: %d bytes, the limit is %d (put data into a file)", len(script), maxScript)
+		return fmt.Errorf(
+			"script is too long: %d bytes, the limit is %d (put data into a file)",
+			len(script),
+			maxScript,
+		)
 	}
 	if len(script) <= maxOpeners {
 		return nil
@@ -49,7 +53,11 @@ func checkComplexity(script string) error {
 		openers += strings.Count(script, word)
 	}
 	if openers > maxOpeners {
-		return fmt.Errorf("script is too complex: %d brackets and keywords, the limit is %d (put data into a file)", openers, maxOpeners)
+		return fmt.Errorf(
+			"script is too complex: %d brackets and keywords, the limit is %d (put data into a file)",
+			openers,
+			maxOpeners,
+		)
 	}
 	return nil
 }

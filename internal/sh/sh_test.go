@@ -49,7 +49,14 @@ func TestRun(t *testing.T) {
 		{"nothing", "", "", "", 0, ""},
 		{"external", "cat data; sh -c 'exit 7'", "x", "", 7, ""},
 		{"pipe", "printf 'b\\na\\n' | sort | tr a-z A-Z", "A\nB\n", "", 0, ""},
-		{"dir", "basename \"$PWD\"; sh -c 'basename \"$PWD\"'", filepath.Base(dir) + "\n" + filepath.Base(dir) + "\n", "", 0, ""},
+		{
+			"dir",
+			"basename \"$PWD\"; sh -c 'basename \"$PWD\"'",
+			filepath.Base(dir) + "\n" + filepath.Base(dir) + "\n",
+			"",
+			0,
+			"",
+		},
 		{"binary", `printf '\000\377\n' | cat`, "\x00\xff\n", "", 0, ""},
 		{"not found", "no-such-command-here x", "", "no-such-command-here: command not found\n", 127, ""},
 		{"no such path", "./none", "", "./none: no such file or directory\n", 127, ""},
@@ -62,9 +69,32 @@ func TestRun(t *testing.T) {
 		{"kill builtin", "kill -0 1 2>/dev/null; kill -l TERM", "15\n", "", 0, ""},
 		{"kill itself", "kill $$; echo no", "", "", 143, ""},
 		{"kill a job", "sleep 100 & p=$!; kill -0 $p && kill $p; wait $p; echo $?", "143\n", "", 0, ""},
-		{"kill the right job", "(echo a; exec cat) <data & wait; sleep 100 & kill -9 $!; wait $!; echo $?; sh -c 'exit 4' & wait $!", "a\nx137\n", "", 4, ""},
-		{"kill one of two", "sleep 100 & a=$!; sh -c 'until [ -e go ]; do :; done; echo b' & b=$!; kill $a; wait $a; touch go; wait $b; echo $?; kill $a || echo gone", "b\n0\ngone\n", "kill: (g1) - no such process\n", 0, ""},
-		{"kill in a function", "f() { if true; then sleep 100 & p=$!; fi; kill $p; }; f; for i in 1 2; do sleep 100 & kill $!; done; echo end", "end\n", "", 0, ""},
+		{
+			"kill the right job",
+			"(echo a; exec cat) <data & wait; sleep 100 & kill -9 $!; wait $!; echo $?; sh -c 'exit 4' & wait $!",
+			"a\nx137\n",
+			"",
+			4,
+			"",
+		},
+		{
+			"kill one of two",
+			"sleep 100 & a=$!; sh -c 'until [ -e go ]; do :; done; echo b' & b=$!; kill $a; wait $a; touch go; " +
+				"wait $b; echo $?; kill $a || echo gone",
+			"b\n0\ngone\n",
+			"kill: (g1) - no such process\n",
+			0,
+			"",
+		},
+		{
+			"kill in a function",
+			"f() { if true; then sleep 100 & p=$!; fi; kill $p; }; f; for i in 1 2; do sleep 100 & kill $!; " +
+				"done; echo end",
+			"end\n",
+			"",
+			0,
+			"",
+		},
 		{"kill no job", "kill g7", "", "kill: (g7) - no such process\n", 1, ""},
 		{"jobs do not see their mark", "printenv __job & wait; kill -l TERM", "15\n", "", 0, ""},
 		{"no stdin", "read x; cat; echo end", "end\n", "", 0, ""},
@@ -76,7 +106,8 @@ func TestRun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			env := append(os.Environ(), "HIDDEN=x", "HIDDEN=h", "malformed")
 			res := run(t, Command{Script: tt.script, Dir: dir, Env: env})
-			if string(res.Stdout) != tt.stdout || string(res.Stderr) != tt.stderr || res.ExitCode != tt.code || res.Signal != tt.signal {
+			if string(res.Stdout) != tt.stdout || string(res.Stderr) != tt.stderr || res.ExitCode != tt.code ||
+				res.Signal != tt.signal {
 				t.Errorf("stdout %q, stderr %q, exit %d, signal %q", res.Stdout, res.Stderr, res.ExitCode, res.Signal)
 			}
 			if res.NotFound != (tt.code == 127) || res.TimedOut || res.Cancelled {
@@ -88,7 +119,12 @@ func TestRun(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	t.Setenv("SH_TEST", "inherited")
-	if res := run(t, Command{Script: "echo $SH_TEST; printenv SH_TEST"}); string(res.Stdout) != "inherited\ninherited\n" {
+	if res := run(
+		t,
+		Command{Script: "echo $SH_TEST; printenv SH_TEST"},
+	); string(
+		res.Stdout,
+	) != "inherited\ninherited\n" {
 		t.Errorf("nil environment: %q", res.Stdout)
 	}
 	res := run(t, Command{Script: "echo [$SH_TEST]", Env: []string{}})
@@ -116,7 +152,11 @@ func TestErrors(t *testing.T) {
 		if tt.want == "" {
 			continue
 		}
-		if _, err := Run(t.Context(), Command{Script: tt.script}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := Run(
+			t.Context(),
+			Command{Script: tt.script},
+		); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Run(%.20q) = %v", tt.script, err)
 		}
 	}
@@ -126,16 +166,28 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"eval 'coproc cat'; echo on", "source " + file + "; echo on"} {
-		if res, err := Run(t.Context(), Command{Script: script}); err == nil || !strings.Contains(err.Error(), "coproc is not supported here") || len(res.Stdout) > 0 {
+		if res, err := Run(
+			t.Context(),
+			Command{Script: script},
+		); err == nil || !strings.Contains(err.Error(), "coproc is not supported here") ||
+			len(res.Stdout) > 0 {
 			t.Errorf("Run(%q) = %q, %v", script, res.Stdout, err)
 		}
 	}
-	if _, err := Run(t.Context(), Command{Script: ":", Dir: filepath.Join(t.TempDir(), "none")}); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, err := Run(
+		t.Context(),
+		Command{Script: ":", Dir: filepath.Join(t.TempDir(), "none")},
+	); err == nil ||
+		!strings.Contains(err.Error(), "none") {
 		t.Errorf("missing directory: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if res, err := Run(ctx, Command{Script: "touch x", Dir: t.TempDir()}); err != nil || !res.Cancelled || res.ExitCode != 130 {
+	if res, err := Run(
+		ctx,
+		Command{Script: "touch x", Dir: t.TempDir()},
+	); err != nil || !res.Cancelled ||
+		res.ExitCode != 130 {
 		t.Errorf("cancelled before: %+v, %v", res, err)
 	}
 }
@@ -175,7 +227,8 @@ func TestLimitAndCombined(t *testing.T) {
 	if got := string(res.Combined); got != "one\ntwo\nthree\nfour\n12345" {
 		t.Errorf("combined %q", got)
 	}
-	if string(res.Stdout) != "one\nthree\nfour\n12345" || string(res.Stderr) != "two\n" || res.DroppedStdout != 16 || res.DroppedStderr != 0 {
+	if string(res.Stdout) != "one\nthree\nfour\n12345" || string(res.Stderr) != "two\n" || res.DroppedStdout != 16 ||
+		res.DroppedStderr != 0 {
 		t.Errorf("%q %q %d %d", res.Stdout, res.Stderr, res.DroppedStdout, res.DroppedStderr)
 	}
 	if got := live.String(); got != "one\ntwo\nthree\nfour\n12345678901234567890\n" {
@@ -192,7 +245,8 @@ func TestFlood(t *testing.T) {
 		Script: "for i in 1 2 3 4; do head -c 3000000 /dev/zero & head -c 3000000 /dev/zero >&2 & done; wait",
 		Limit:  1000,
 	})
-	if len(res.Stdout) != 1000 || len(res.Stderr) != 1000 || res.DroppedStdout != 12_000_000-1000 || res.DroppedStderr != 12_000_000-1000 {
+	if len(res.Stdout) != 1000 || len(res.Stderr) != 1000 || res.DroppedStdout != 12_000_000-1000 ||
+		res.DroppedStderr != 12_000_000-1000 {
 		t.Errorf("%d %d %d %d", len(res.Stdout), len(res.Stderr), res.DroppedStdout, res.DroppedStderr)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -229,7 +283,14 @@ func TestStdin(t *testing.T) {
 			}
 		}
 	}
-	res := run(t, Command{Script: "read a; echo $a; cat", Limit: 2 << 20, Stdin: bytes.NewReader(append([]byte("first\n"), big...))})
+	res := run(
+		t,
+		Command{
+			Script: "read a; echo $a; cat",
+			Limit:  2 << 20,
+			Stdin:  bytes.NewReader(append([]byte("first\n"), big...)),
+		},
+	)
 	if len(res.Stdout) != len("first\n")+len(big) {
 		t.Errorf("read %d bytes", len(res.Stdout))
 	}
@@ -281,10 +342,22 @@ var survivors = []struct {
 	{"foreground", "sh -c 'echo $$ >a.pid; echo ready; exec sleep 1000'", 1, false},
 	{"ignores TERM", "sh -c 'trap \"\" TERM; echo $$ >a.pid; echo ready; while :; do sleep 1000; done'", 1, false},
 	{"grandchild", "sh -c 'sh -c \"echo \\$\\$ >a.pid; echo ready; exec sleep 1000\"; true'", 1, false},
-	{"pipeline", "sh -c 'echo $$ >a.pid; exec sleep 1000' | sh -c 'echo $$ >b.pid; until [ -s a.pid ]; do :; done; echo ready; exec sleep 1000'", 2, false},
+	{
+		"pipeline",
+		"sh -c 'echo $$ >a.pid; exec sleep 1000' | sh -c 'echo $$ >b.pid; until [ -s a.pid ]; do :; done; echo " +
+			"ready; exec sleep 1000'",
+		2,
+		false,
+	},
 	{"loop", "sh -c 'echo $$ >a.pid'; echo ready; while :; do :; done", 1, false},
 	{"background", "sh -c 'echo $$ >a.pid; exec sleep 1000' & until [ -s a.pid ]; do :; done; echo ready", 1, true},
-	{"background ignores TERM", "sh -c 'trap \"\" TERM; echo $$ >a.pid; while :; do sleep 1000; done' & until [ -s a.pid ]; do :; done; echo ready", 1, true},
+	{
+		"background ignores TERM",
+		"sh -c 'trap \"\" TERM; echo $$ >a.pid; while :; do sleep 1000; done' & until [ -s a.pid ]; do :; done; " +
+			"echo ready",
+		1,
+		true,
+	},
 	{"orphan", "sh -c 'sleep 1000 & echo $! >a.pid'; echo ready", 1, true},
 	{"orphan without output", "sh -c 'sleep 1000 >/dev/null 2>&1 & echo $! >a.pid'; echo ready", 1, true},
 }
@@ -299,12 +372,22 @@ func TestNoSurvivors(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 			defer cancel()
 			var out bytes.Buffer
-			res, err := Run(ctx, Command{Script: tt.script, Dir: dir, Grace: 50 * time.Millisecond, Output: func(_ Stream, chunk []byte) {
-				if out.Write(chunk); !tt.ends && strings.Contains(out.String(), "ready") {
-					cancel()
-				}
-			}})
-			if err != nil || !strings.Contains(string(res.Stdout), "ready") || res.Cancelled == tt.ends || res.TimedOut || tt.ends && res.ExitCode != 0 {
+			res, err := Run(
+				ctx,
+				Command{
+					Script: tt.script,
+					Dir:    dir,
+					Grace:  50 * time.Millisecond,
+					Output: func(_ Stream, chunk []byte) {
+						if out.Write(chunk); !tt.ends && strings.Contains(out.String(), "ready") {
+							cancel()
+						}
+					},
+				},
+			)
+			if err != nil || !strings.Contains(string(res.Stdout), "ready") || res.Cancelled == tt.ends ||
+				res.TimedOut ||
+				tt.ends && res.ExitCode != 0 {
 				t.Errorf("%+v, %v, %s", res, err, res.Combined)
 			}
 			gone(t, dir, tt.children)
@@ -318,7 +401,13 @@ func TestDaemon(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	res := run(t, Command{Script: "setsid -f sh -c 'echo $$ >a.pid; exec sleep 1000'; until [ -s a.pid ]; do :; done; echo on", Dir: dir})
+	res := run(
+		t,
+		Command{
+			Script: "setsid -f sh -c 'echo $$ >a.pid; exec sleep 1000'; until [ -s a.pid ]; do :; done; echo on",
+			Dir:    dir,
+		},
+	)
 	if string(res.Stdout) != "on\n" {
 		t.Errorf("%+v", res)
 	}
@@ -338,7 +427,8 @@ func TestDeadline(t *testing.T) {
 	dir := t.TempDir()
 	for _, script := range []string{
 		"sleep 200", "while :; do :; done", "sleep 200 | cat", "sleep 200 & wait", "echo $(sleep 200)", "trap 'exit 0' TERM; sleep 200",
-		"mkfifo fifo; echo x >fifo", "sh -c 'trap \"exit 0\" TERM; sleep 200 & wait'", "(while :; do true; done) | while :; do true; done",
+		"mkfifo fifo; echo x >fifo", "sh -c 'trap \"exit 0\" TERM; sleep 200 & wait'", "(while :; do true; " +
+			"done) | while :; do true; done",
 		"f() { f | f; }; f", "read x",
 	} {
 		t.Run(script, func(t *testing.T) {
@@ -391,7 +481,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if err := Parse(s); err != nil && (strings.Contains(err.Error(), "panicked") || len(err.Error()) > 1000+len(s)) {
+		if err := Parse(
+			s,
+		); err != nil &&
+			(strings.Contains(err.Error(), "panicked") || len(err.Error()) > 1000+len(s)) {
 			t.Fatal(err)
 		}
 	})

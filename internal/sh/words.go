@@ -60,7 +60,8 @@ func (s *scan) word(w *syntax.Word) term {
 			if len(p.Parts) == 0 {
 				return term{}
 			}
-			if lit, ok := p.Parts[0].(*syntax.Lit); ok && len(p.Parts) == 1 && !p.Dollar && !strings.Contains(lit.Value, `"`) {
+			if lit, ok := p.Parts[0].(*syntax.Lit); ok && len(p.Parts) == 1 && !p.Dollar &&
+				!strings.Contains(lit.Value, `"`) {
 				plain := unescape(lit.Value, "$`\"\\")
 				return term{text: lit.Value, literal: plain, fixed: plain}
 			}
@@ -87,7 +88,15 @@ type reading struct {
 func (s *scan) reading() *reading { return &reading{scan: s} }
 
 func (r *reading) word(text string) term {
-	return term{text: text, literal: r.literal.String(), fixed: r.fixed.String(), open: r.open, sure: r.sure, loose: r.loose, glob: r.glob}
+	return term{
+		text:    text,
+		literal: r.literal.String(),
+		fixed:   r.fixed.String(),
+		open:    r.open,
+		sure:    r.sure,
+		loose:   r.loose,
+		glob:    r.glob,
+	}
 }
 
 func (r *reading) add(text string) {

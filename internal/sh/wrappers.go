@@ -64,14 +64,20 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{kind: scripts, takes: "-n -q -s --equexit --interval --shotsdir"}, true
 	case "xargs", "gxargs":
 		return wrapper{
-			takes:    "-a -d -E -I -J -L -n -P -R -s -S --arg-file --delimiter --max-args --max-chars --max-procs --process-slot-var",
-			attached: "-e -i -l --eof --max-lines --replace", replace: "-I -i -J --replace", appends: true,
+			takes: "-a -d -E -I -J -L -n -P -R -s -S --arg-file --delimiter --max-args --max-chars " +
+				"--max-procs --process-slot-var",
+			attached: "-e -i -l --eof --max-lines --replace",
+			replace:  "-I -i -J --replace",
+			appends:  true,
 		}, true
 	case "parallel":
 		return wrapper{
-			kind:    scripts,
-			takes:   "-a -d -E -I -j -L -n -N -P -s -S --arg-file --arg-sep --colsep --delay --delimiter --jobs --joblog --load --max-args --max-procs --memfree --results --retries --sshlogin --tagstring --timeout --tmpdir --workdir",
-			replace: "-I", appends: true,
+			kind: scripts,
+			takes: "-a -d -E -I -j -L -n -N -P -s -S --arg-file --arg-sep --colsep --delay --delimiter --jobs " +
+				"--joblog --load --max-args --max-procs --memfree --results --retries --sshlogin --tagstring " +
+				"--timeout --tmpdir --workdir",
+			replace: "-I",
+			appends: true,
 		}, true
 	case "find", "gfind":
 		return wrapper{kind: marked, marks: "-exec -execdir -ok -okdir"}, true
@@ -87,15 +93,23 @@ func placeOf(name string) (wrapper, bool) {
 	switch name {
 	case "sudo":
 		return wrapper{
-			takes: "-C -D -g -h -p -R -r -T -t -U -u --chdir --chroot --close-from --command-timeout --group --host --other-user --prompt --role --type --user",
-			never: "-e -l -v -V -K --edit --list --validate --version --remove-timestamp", starts: "-i -s --login --shell", assigns: true,
+			takes: "-C -D -g -h -p -R -r -T -t -U -u --chdir --chroot --close-from --command-timeout --group " +
+				"--host --other-user --prompt --role --type --user",
+			never:   "-e -l -v -V -K --edit --list --validate --version --remove-timestamp",
+			starts:  "-i -s --login --shell",
+			assigns: true,
 		}, true
 	case "doas":
 		return wrapper{takes: "-a -C -u", never: "-L", starts: "-s"}, true
 	case "pkexec":
 		return wrapper{takes: "--user"}, true
 	case "su":
-		return wrapper{takes: "-g -G -s -w --group --supp-group --shell --whitelist-environment", script: "-c --command --session-command", starts: "*", operands: anyNumber}, true
+		return wrapper{
+			takes:    "-g -G -s -w --group --supp-group --shell --whitelist-environment",
+			script:   "-c --command --session-command",
+			starts:   "*",
+			operands: anyNumber,
+		}, true
 	case "chroot":
 		return wrapper{takes: "--userspec --groups", starts: "*", operands: 1}, true
 	case "env":
@@ -105,7 +119,11 @@ func placeOf(name string) (wrapper, bool) {
 	case "ionice":
 		return wrapper{takes: "-c -n --class --classdata", never: "-p -P -u --pid --pgid --uid"}, true
 	case "chrt":
-		return wrapper{takes: "-D -P -T --sched-deadline --sched-period --sched-runtime", never: "-m -p --max --pid", operands: 1}, true
+		return wrapper{
+			takes:    "-D -P -T --sched-deadline --sched-period --sched-runtime",
+			never:    "-m -p --max --pid",
+			operands: 1,
+		}, true
 	case "taskset":
 		return wrapper{never: "-p --pid", operands: 1}, true
 	case "time", "gtime":
@@ -117,35 +135,57 @@ func placeOf(name string) (wrapper, bool) {
 	case "caffeinate":
 		return wrapper{takes: "-t -w"}, true
 	case "strace":
-		return wrapper{takes: "-a -b -e -E -I -o -O -p -P -s -S -u -U -X --attach --env --output --string-limit --trace --user"}, true
+		return wrapper{
+			takes: "-a -b -e -E -I -o -O -p -P -s -S -u -U -X --attach --env --output --string-limit --trace --user",
+		}, true
 	case "flock":
 		return wrapper{takes: "-E -w --conflict-exit-code --timeout --wait", script: "-c --command", operands: 1}, true
 	case "script":
-		return wrapper{takes: "-B -E -I -m -o -O -T --echo --log-in --log-io --log-out --log-timing --logging-format --output-limit", script: "-c --command", operands: 1}, true
+		return wrapper{
+			takes: "-B -E -I -m -o -O -T --echo --log-in --log-io --log-out --log-timing --logging-format " +
+				"--output-limit",
+			script:   "-c --command",
+			operands: 1,
+		}, true
 
 	case "fakeroot":
 		return wrapper{takes: "-b -f -i -l -s --faked --fd-base --lib", starts: "*"}, true
 	case "fakechroot":
 		return wrapper{takes: "-b -c -d -e -l --bindir --config-dir --elfloader --environment --lib", starts: "*"}, true
 	case "proot":
-		return wrapper{takes: "-b -i -k -m -q -r -R -S -v -w --bind --change-id --cwd --kernel-release --mount --pwd --qemu --rootfs --verbose", starts: "*"}, true
+		return wrapper{
+			takes: "-b -i -k -m -q -r -R -S -v -w --bind --change-id --cwd --kernel-release --mount --pwd " +
+				"--qemu --rootfs --verbose",
+			starts: "*",
+		}, true
 	case "unshare":
 		return wrapper{
-			takes:    "-G -R -S -w --boottime --map-group --map-groups --map-user --map-users --monotonic --propagation --root --setgid --setgroups --setuid --wd",
-			attached: "-C -T -U -i -m -n -p -u --cgroup --ipc --kill-child --mount --mount-proc --net --pid --time --user --uts", starts: "*",
+			takes: "-G -R -S -w --boottime --map-group --map-groups --map-user --map-users --monotonic " +
+				"--propagation --root --setgid --setgroups --setuid --wd",
+			attached: "-C -T -U -i -m -n -p -u --cgroup --ipc --kill-child --mount --mount-proc --net --pid " +
+				"--time --user --uts",
+			starts: "*",
 		}, true
 	case "nsenter":
 		return wrapper{
-			takes:    "-G -S -t --setgid --setuid --target",
-			attached: "-C -T -U -i -m -n -p -r -u -w --cgroup --ipc --mount --net --pid --root --time --user --uts --wd --wdns", starts: "*",
+			takes: "-G -S -t --setgid --setuid --target",
+			attached: "-C -T -U -i -m -n -p -r -u -w --cgroup --ipc --mount --net --pid --root --time --user " +
+				"--uts --wd --wdns",
+			starts: "*",
 		}, true
 	case "setpriv":
-		return wrapper{takes: "--ambient-caps --apparmor-profile --bounding-set --egid --euid --groups --inh-caps --pdeathsig --regid --reuid --rgid --ruid --securebits --selinux-label"}, true
+		return wrapper{
+			takes: "--ambient-caps --apparmor-profile --bounding-set --egid --euid --groups --inh-caps " +
+				"--pdeathsig --regid --reuid --rgid --ruid --securebits --selinux-label",
+		}, true
 	case "prlimit":
 		return wrapper{takes: "-o -p --output --pid", never: "-p --pid"}, true
 	case "systemd-run":
 		return wrapper{
-			takes:  "-E -H -M -p -u --background --description --gid --host --job-mode --json --machine --nice --on-active --on-boot --on-calendar --on-startup --on-unit-active --on-unit-inactive --path-property --property --service-type --setenv --slice --socket-property --timer-property --uid --unit --working-directory",
+			takes: "-E -H -M -p -u --background --description --gid --host --job-mode --json --machine --nice " +
+				"--on-active --on-boot --on-calendar --on-startup --on-unit-active --on-unit-inactive " +
+				"--path-property --property --service-type --setenv --slice --socket-property --timer-property " +
+				"--uid --unit --working-directory",
 			starts: "-S --shell",
 		}, true
 	case "runuser": // With -u a command follows, else a user and options for a shell.

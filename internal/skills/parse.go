@@ -21,8 +21,25 @@ var own = []string{"name", "description", "allowed-tools", "license", "metadata"
 // foreign are keys of the Agent Skills format and of programs that extend it. They
 // are accepted and ignored.
 var foreign = []string{
-	"agent", "argument-hint", "arguments", "author", "compatibility", "context", "dependencies", "disallowed-tools", "effort", "hooks",
-	"keywords", "mode", "model", "paths", "shell", "tags", "user-invocable", "version", "when_to_use",
+	"agent",
+	"argument-hint",
+	"arguments",
+	"author",
+	"compatibility",
+	"context",
+	"dependencies",
+	"disallowed-tools",
+	"effort",
+	"hooks",
+	"keywords",
+	"mode",
+	"model",
+	"paths",
+	"shell",
+	"tags",
+	"user-invocable",
+	"version",
+	"when_to_use",
 }
 
 // Parse reads the text of a skill. file gives the name of a skill that has none: its
@@ -93,7 +110,8 @@ func quoteValues(src []byte) []byte {
 	for i, line := range lines {
 		key, value, ok := strings.Cut(line, ": ")
 		value = strings.TrimSpace(value)
-		if !ok || value == "" || key == "" || strings.ContainsAny(key, " \t#\"'{[") || strings.ContainsRune("\"'[{|>&*!#", rune(value[0])) {
+		if !ok || value == "" || key == "" || strings.ContainsAny(key, " \t#\"'{[") ||
+			strings.ContainsRune("\"'[{|>&*!#", rune(value[0])) {
 			continue
 		}
 		lines[i] = key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"

@@ -33,7 +33,7 @@ type Skill struct {
 	Tools       []string          `json:"allowed_tools,omitempty"` // What the skill says it needs.
 	License     string            `json:"license,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty"`
-	Manual      bool              `json:"manual,omitempty"` // Only a person may use it; the model is not told.
+	Manual      bool              `json:"manual,omitempty"` // Only a user may use it; the model is not told.
 
 	Source string   `json:"source"` // The place it was found in.
 	File   string   `json:"file"`
@@ -117,7 +117,11 @@ func (f *finder) walk(dir string, above []os.FileInfo) {
 		f.problem(dir, err)
 		return
 	}
-	if i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return isBundle(e.Name()) }); i >= 0 && len(above) > 1 {
+	if i := slices.IndexFunc(
+		entries,
+		func(e fs.DirEntry) bool { return isBundle(e.Name()) },
+	); i >= 0 &&
+		len(above) > 1 {
 		f.load(filepath.Join(dir, entries[i].Name())) // Everything else in there belongs to it.
 		return
 	}
@@ -131,7 +135,8 @@ func (f *finder) walk(dir string, above []os.FileInfo) {
 		case err != nil:
 			f.problem(path, err)
 		case info.IsDir():
-			if len(above) <= maxLevel && !slices.ContainsFunc(above, func(up os.FileInfo) bool { return os.SameFile(up, info) }) {
+			if len(above) <= maxLevel &&
+				!slices.ContainsFunc(above, func(up os.FileInfo) bool { return os.SameFile(up, info) }) {
 				f.walk(path, append(slices.Clip(above), info))
 			}
 		case info.Mode().IsRegular() && !f.place.Foreign && strings.EqualFold(filepath.Ext(path), ".md"):
@@ -142,7 +147,9 @@ func (f *finder) walk(dir string, above []os.FileInfo) {
 
 // ignored names are examples, notes to people and what systems leave behind.
 func ignored(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.Contains(name, ".example.") || strings.EqualFold(name, "README.md") || name == "node_modules"
+	return strings.HasPrefix(name, ".") || strings.Contains(name, ".example.") ||
+		strings.EqualFold(name, "README.md") ||
+		name == "node_modules"
 }
 
 // load reads one skill and takes it in.

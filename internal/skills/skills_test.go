@@ -36,13 +36,15 @@ func TestParse(t *testing.T) {
 		want            string // Name | description | tools
 		warning, err    string
 	}{
-		{name: "all", file: "s/x.md", src: "---\nname: pdf\ndescription: |\n  Two\n  lines\nallowed-tools: [Read, Bash]\n---\nBody", want: "pdf|Two\nlines|Read,Bash"},
+		{name: "all", file: "s/x.md", src: "---\nname: pdf\ndescription: |\n  Two\n  lines\n" +
+			"allowed-tools: [Read, Bash]\n---\nBody", want: "pdf|Two\nlines|Read,Bash"},
 		{name: "no frontmatter", file: "s/notes.md", src: "# Take notes\n\nText", want: "notes|Take notes|"},
 		{name: "directory", file: "s/pdf/SKILL.md", src: "---\ndescription: d\n---\nBody", want: "pdf|d|"},
 		{name: "byte order mark and CRLF", file: "s/x.md", src: "\xef\xbb\xbf---\r\nname: a\r\n---\r\nBody\r\n", want: "a|Body|"},
 		{name: "tools by blanks", file: "s/x.md", src: "---\nallowed-tools: Read Bash(git:*) Edit\n---\nB", want: "x|B|Read,Bash(git:*),Edit"},
 		{name: "tools by commas", file: "s/x.md", src: "---\nallowed-tools: Read, Bash(git add *), Edit\n---\nB", want: "x|B|Read,Bash(git add *),Edit"},
-		{name: "colon in a value", file: "s/x.md", src: "---\nname: a\ndescription: Use it when: it's \"needed\"\n---\nB", want: "a|Use it when: it's \"needed\"|"},
+		{name: "colon in a value", file: "s/x.md", src: "---\nname: a\ndescription: Use it when: it's " +
+			"\"needed\"\n---\nB", want: "a|Use it when: it's \"needed\"|"},
 		{name: "foreign keys", file: "s/x.md", src: "---\nmodel: opus\ncompatibility: any\nversion: 1.0\n---\nB", want: "x|B|"},
 		{name: "unknown key", file: "s/x.md", src: "---\nallowed_tools: Read\n---\nB", want: "x|B|", warning: `s/x.md: allowed_tools: unknown key (did you mean "allowed-tools"?)`},
 		{name: "unknown key elsewhere", file: "s/x.md", src: "---\nallowed_tools: Read\n---\nB", lenient: true, want: "x|B|"},
@@ -69,7 +71,10 @@ func TestParse(t *testing.T) {
 			if got := s.Name + "|" + s.Description + "|" + strings.Join(s.Tools, ","); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if got := fmt.Sprint(warnings); tt.warning == "" && len(warnings) > 0 || !strings.Contains(got, tt.warning) {
+			if got := fmt.Sprint(
+				warnings,
+			); tt.warning == "" && len(warnings) > 0 ||
+				!strings.Contains(got, tt.warning) {
 				t.Errorf("warnings: %s", got)
 			}
 		})
@@ -123,7 +128,10 @@ func TestFind(t *testing.T) {
 func TestToolIsBounded(t *testing.T) {
 	var list []skills.Skill
 	for i := range 1000 {
-		list = append(list, skills.Skill{Name: fmt.Sprintf("skill-%d", i), Description: strings.Repeat("ü", 1000), Body: "x"})
+		list = append(
+			list,
+			skills.Skill{Name: fmt.Sprintf("skill-%d", i), Description: strings.Repeat("ü", 1000), Body: "x"},
+		)
 	}
 	tl, ok := skills.Tool(list)
 	if !ok || len(tl.Description) > 20<<10 || !utf8.ValidString(tl.Description) {

@@ -1,4 +1,4 @@
-// Package spelling guesses what a person meant by a name that does not exist. It
+// Package spelling guesses what a user meant by a name that does not exist. It
 // corrects nothing by itself: errors use it for their hints.
 package spelling
 

@@ -105,7 +105,10 @@ func reload(c *config.Config, old []Task) ([]Task, error) {
 		for _, e := range all {
 			bad[e.File] = true
 		}
-		good.Files["tasks"] = slices.DeleteFunc(slices.Clone(good.Files["tasks"]), func(f config.File) bool { return bad[f.Path] })
+		good.Files["tasks"] = slices.DeleteFunc(
+			slices.Clone(good.Files["tasks"]),
+			func(f config.File) bool { return bad[f.Path] },
+		)
 		if !ok || len(good.Files["tasks"]) == before {
 			return old, mistakes
 		}

@@ -41,7 +41,16 @@ type Plan struct {
 
 // Plan makes a task ready to run. Its errors name the key.
 func (t *Task) Plan(s Start) (*Plan, error) {
-	p := &Plan{Task: t.Name, Agent: t.Agent, Mode: t.Mode, Workdir: s.Workdir, Env: map[string]string{}, Vars: map[string]string{}, Timeout: t.Timeout, first: max(s.First, 1)}
+	p := &Plan{
+		Task:    t.Name,
+		Agent:   t.Agent,
+		Mode:    t.Mode,
+		Workdir: s.Workdir,
+		Env:     map[string]string{},
+		Vars:    map[string]string{},
+		Timeout: t.Timeout,
+		first:   max(s.First, 1),
+	}
 	if s.Timeout != nil {
 		p.Timeout = *s.Timeout
 	}

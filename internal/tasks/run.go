@@ -73,7 +73,11 @@ func (p *Plan) Run(ctx context.Context, s Session, w Watch) error {
 	if len(p.lines.Finally) == 0 {
 		return err
 	}
-	last, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), finallyTime, fmt.Errorf("finally took longer than %s", finallyTime))
+	last, cancel := context.WithTimeoutCause(
+		context.WithoutCancel(ctx),
+		finallyTime,
+		fmt.Errorf("finally took longer than %s", finallyTime),
+	)
 	defer cancel()
 	end := r.lines(last, "finally", p.lines.Finally, 1, Step{})
 	if end != nil && last.Err() != nil {
@@ -115,7 +119,13 @@ func (r *runner) work(ctx context.Context) error {
 		if i+1 < p.first {
 			continue
 		}
-		if err := r.lines(ctx, "commands", p.lines.Commands, 1, Step{Item: item, Index: i + 1, Total: len(items)}); err != nil {
+		if err := r.lines(
+			ctx,
+			"commands",
+			p.lines.Commands,
+			1,
+			Step{Item: item, Index: i + 1, Total: len(items)},
+		); err != nil {
 			return fmt.Errorf("item %d (%s): %w", i+1, clip(item), err)
 		}
 	}
@@ -131,8 +141,17 @@ func (r *runner) lines(ctx context.Context, phase string, lines []string, first 
 		}
 		step.Number = i + 1
 		err := r.line(ctx, line, step)
-		if full, ok := errors.AsType[*MaxStepsError](err); ok && phase != "on_max_steps" && len(r.plan.lines.OnMaxSteps) > 0 && ctx.Err() == nil {
-			err = r.lines(ctx, "on_max_steps", r.plan.lines.OnMaxSteps, 1, Step{Item: step.Item, Index: step.Index, Total: step.Total})
+		if full, ok := errors.AsType[*MaxStepsError](
+			err,
+		); ok && phase != "on_max_steps" && len(r.plan.lines.OnMaxSteps) > 0 &&
+			ctx.Err() == nil {
+			err = r.lines(
+				ctx,
+				"on_max_steps",
+				r.plan.lines.OnMaxSteps,
+				1,
+				Step{Item: step.Item, Index: step.Index, Total: step.Total},
+			)
 			if err != nil {
 				err = fmt.Errorf("%w, after: %w", err, full)
 			}
@@ -148,7 +167,13 @@ func (r *runner) lines(ctx context.Context, phase string, lines []string, first 
 }
 
 // label is what one line of a phase is called.
-var label = map[string]string{"pre": "pre", "commands": "command", "post": "post", "finally": "finally", "on_max_steps": "on_max_steps"}
+var label = map[string]string{
+	"pre":          "pre",
+	"commands":     "command",
+	"post":         "post",
+	"finally":      "finally",
+	"on_max_steps": "on_max_steps",
+}
 
 // line runs one line.
 func (r *runner) line(ctx context.Context, line string, step Step) error {
@@ -225,7 +250,13 @@ func (r *runner) items(ctx context.Context) ([]string, error) {
 func glob(dir, pattern string) ([]string, error) {
 	base, rest := doublestar.SplitPattern(filepath.ToSlash(pattern))
 	base = absolute(dir, filepath.FromSlash(base))
-	found, err := doublestar.Glob(os.DirFS(base), rest, doublestar.WithFilesOnly(), doublestar.WithNoFollow(), doublestar.WithNoHidden())
+	found, err := doublestar.Glob(
+		os.DirFS(base),
+		rest,
+		doublestar.WithFilesOnly(),
+		doublestar.WithNoFollow(),
+		doublestar.WithNoHidden(),
+	)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", clip(pattern), err)
 	}

@@ -126,7 +126,18 @@ func TestRun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x := one(t, "x: "+tt.task+"\n")
-			tt.start.Workdir, tt.start.Now, tt.start.Env = dir, time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), []string{"HERE=here"}
+			tt.start.Workdir, tt.start.Now, tt.start.Env = dir, time.Date(
+				2026,
+				1,
+				2,
+				15,
+				4,
+				5,
+				0,
+				time.UTC,
+			), []string{
+				"HERE=here",
+			}
 			plan, err := x.Plan(tt.start)
 			if err != nil {
 				t.Fatal(err)
@@ -175,16 +186,22 @@ func TestPlanEnvironment(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := one(t, `x: {workdir: "{{ .Vars.dir }}", env_file: [one.env, "{{ .Env.N }}.env"], env: {C: "{{ .Env.A }}"}, session: "s {{ .Env.C }}", commands: [a]}
-`)
-	plan, err := x.Plan(tasks.Start{Workdir: dir, Env: []string{"A=process", "N=two"}, Vars: map[string]string{"dir": "sub"}})
+	x := one(
+		t,
+		`x: {workdir: "{{ .Vars.dir }}", env_file: [one.env, "{{ .Env.N }}.env"], env: {C: "{{ .Env.A }}"}, session: "s {{ .Env.C }}", commands: [a]}
+`,
+	)
+	plan, err := x.Plan(
+		tasks.Start{Workdir: dir, Env: []string{"A=process", "N=two"}, Vars: map[string]string{"dir": "sub"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := map[string]string{"A": "one", "B": "two", "C": "process"}; !maps.Equal(plan.Env, want) {
 		t.Errorf("%v, want %v", plan.Env, want)
 	}
-	if plan.Workdir != filepath.Join(dir, "sub") || plan.Session != "s process" || plan.Timeout != tasks.DefaultTimeout {
+	if plan.Workdir != filepath.Join(dir, "sub") || plan.Session != "s process" ||
+		plan.Timeout != tasks.DefaultTimeout {
 		t.Errorf("%+v", plan)
 	}
 	x = one(t, "x: {env_file: none.env, commands: [a]}\n")
@@ -196,7 +213,10 @@ func TestPlanEnvironment(t *testing.T) {
 		t.Error(err)
 	}
 	x = one(t, "x: {commands: [a]}\n")
-	if _, err := x.Plan(tasks.Start{Workdir: dir, First: 3}); err == nil || err.Error() != "cannot start with command 3: there are 1" {
+	if _, err := x.Plan(
+		tasks.Start{Workdir: dir, First: 3},
+	); err == nil ||
+		err.Error() != "cannot start with command 3: there are 1" {
 		t.Error(err)
 	}
 }
@@ -247,7 +267,11 @@ func TestServeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := 0
-	err = tasks.Serve(t.Context(), []tasks.Task{{Name: "x", Schedule: schedule}}, tasks.Service{Run: func(context.Context, tasks.Task) { ran++ }})
+	err = tasks.Serve(
+		t.Context(),
+		[]tasks.Task{{Name: "x", Schedule: schedule}},
+		tasks.Service{Run: func(context.Context, tasks.Task) { ran++ }},
+	)
 	if err != nil || ran != 1 {
 		t.Errorf("ran %d times, %v", ran, err)
 	}

@@ -214,7 +214,10 @@ func (s Schedule) Next(now time.Time) (time.Time, error) {
 	if s.IsZero() {
 		return time.Time{}, errors.New("no schedule")
 	}
-	scheduler, err := gocron.NewScheduler(gocron.WithClock(clockwork.NewFakeClockAt(now)), gocron.WithLocation(now.Location()))
+	scheduler, err := gocron.NewScheduler(
+		gocron.WithClock(clockwork.NewFakeClockAt(now)),
+		gocron.WithLocation(now.Location()),
+	)
 	if err != nil {
 		return time.Time{}, err
 	}

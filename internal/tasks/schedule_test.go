@@ -37,7 +37,8 @@ func TestScheduleNext(t *testing.T) {
 		{"monthly: 31 03:00", now, "2026-03-31 03:00:00"},
 		{"monthly: last 03:00", now, "2026-02-28 03:00:00"},
 		{"monthly: 15,10 03:00", now, "2026-02-10 03:00:00"},
-		{"daily: 03:00", time.Date(2026, 3, 28, 12, 0, 0, 0, berlin), "2026-03-29 03:00:00"}, // The day the clock jumps.
+		// The day the clock jumps.
+		{"daily: 03:00", time.Date(2026, 3, 28, 12, 0, 0, 0, berlin), "2026-03-29 03:00:00"},
 	} {
 		s, err := tasks.ParseSchedule(tt.schedule)
 		if err != nil {

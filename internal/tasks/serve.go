@@ -53,7 +53,14 @@ func Serve(ctx context.Context, list []Task, service Service) error {
 	}
 	ctx, done := context.WithCancel(ctx)
 	defer done()
-	s := &server{Service: service, ctx: ctx, done: done, scheduler: scheduler, jobs: map[string]*job{}, running: map[string]bool{}}
+	s := &server{
+		Service:   service,
+		ctx:       ctx,
+		done:      done,
+		scheduler: scheduler,
+		jobs:      map[string]*job{},
+		running:   map[string]bool{},
+	}
 	s.apply(list)
 	if len(s.jobs) == 0 {
 		done()

@@ -32,15 +32,22 @@ type served struct {
 func serve(t *testing.T, scheduled int, files map[string]string) *served {
 	home := t.TempDir()
 	s := &served{
-		t: t, dir: filepath.Join(home, "config", "tasks"), clock: clockwork.NewFakeClockAt(time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)),
-		log: make(chan string, 100), hold: make(chan struct{}), end: make(chan error, 1),
+		t:     t,
+		dir:   filepath.Join(home, "config", "tasks"),
+		clock: clockwork.NewFakeClockAt(time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)),
+		log:   make(chan string, 100),
+		hold:  make(chan struct{}),
+		end:   make(chan error, 1),
 	}
 	for name, text := range files {
 		s.write(name, text)
 	}
 	now := time.Now()
 	later := func() time.Time { now = now.Add(time.Second); return now }
-	on := &tasks.Files{Now: later, Find: func() (config.Homes, error) { return config.Homes{Projects: []string{home}}, nil }}
+	on := &tasks.Files{
+		Now:  later,
+		Find: func() (config.Homes, error) { return config.Homes{Projects: []string{home}}, nil },
+	}
 	list, err := on.Read()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +113,11 @@ func names(list []tasks.Task) string {
 func (s *served) write(name, text string) {
 	s.t.Helper()
 	file, half := filepath.Join(s.dir, name), filepath.Join(s.t.TempDir(), "half")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(half, []byte(text), 0o644), os.Rename(half, file)); err != nil {
+	if err := errors.Join(
+		os.MkdirAll(filepath.Dir(file), 0o755),
+		os.WriteFile(half, []byte(text), 0o644),
+		os.Rename(half, file),
+	); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -134,7 +145,13 @@ func (s *served) want(texts ...string) {
 // whose schedule stays keeps its time.
 func TestServeChanges(t *testing.T) {
 	t.Parallel()
-	s := serve(t, 2, map[string]string{"a.yaml": "a: {schedule: {every: 1h}, commands: [one]}\nb: {schedule: {every: 3h}, commands: [b]}\n"})
+	s := serve(
+		t,
+		2,
+		map[string]string{
+			"a.yaml": "a: {schedule: {every: 1h}, commands: [one]}\nb: {schedule: {every: 3h}, commands: [b]}\n",
+		},
+	)
 	s.clock.Advance(50 * time.Minute)
 	s.write("deep/c.yaml", "c: {schedule: {every: 4h}, commands: [c]}\nnone: {commands: [n]}\n")
 	s.tick()
@@ -173,7 +190,14 @@ func TestServeChanges(t *testing.T) {
 // What changed right before a run counts for it.
 func TestServeChangedBeforeRun(t *testing.T) {
 	t.Parallel()
-	s := serve(t, 2, map[string]string{"a.yaml": "a: {schedule: {every: 1s}, commands: [one]}\n", "b.yaml": "b: {schedule: {every: 1s}, commands: [b]}\n"})
+	s := serve(
+		t,
+		2,
+		map[string]string{
+			"a.yaml": "a: {schedule: {every: 1s}, commands: [one]}\n",
+			"b.yaml": "b: {schedule: {every: 1s}, commands: [b]}\n",
+		},
+	)
 	s.write("a.yaml", "a: {schedule: {every: 1s}, commands: [two]}\n")
 	if err := os.Remove(filepath.Join(s.dir, "b.yaml")); err != nil {
 		t.Fatal(err)
@@ -187,7 +211,8 @@ func TestServeChangedBeforeRun(t *testing.T) {
 func TestServeMistake(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 3, map[string]string{
-		"a.yaml": "a: {schedule: {every: 1h}, commands: [one]}\n", "b.yaml": "b: {schedule: {every: 30h}, commands: [b]}\n",
+		"a.yaml":     "a: {schedule: {every: 1h}, commands: [one]}\n",
+		"b.yaml":     "b: {schedule: {every: 30h}, commands: [b]}\n",
 		"child.yaml": "child: {inherit: [a], commands: [child]}\n",
 	})
 	s.write("a.yaml", "a:\n  schedule: {every: 1h}\n  comands: [two]\n")
@@ -209,7 +234,13 @@ func TestServeMistake(t *testing.T) {
 // A run is not disturbed when its task changes or goes, and never has company.
 func TestServeRunGoesOn(t *testing.T) {
 	t.Parallel()
-	s := serve(t, 2, map[string]string{"a.yaml": "slow: {schedule: {every: 1h}, commands: [one]}\nb: {schedule: {every: 90h}, commands: [b]}\n"})
+	s := serve(
+		t,
+		2,
+		map[string]string{
+			"a.yaml": "slow: {schedule: {every: 1h}, commands: [one]}\nb: {schedule: {every: 90h}, commands: [b]}\n",
+		},
+	)
 	s.clock.Advance(time.Hour)
 	s.want("slow runs [one]")
 	s.write("a.yaml", "b: {schedule: {every: 90h}, commands: [b]}\n")
@@ -237,7 +268,10 @@ func TestFilesSettle(t *testing.T) {
 	file := filepath.Join(home, "config", "tasks", "a.yaml")
 	write := func(text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, []byte(text), 0o644),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

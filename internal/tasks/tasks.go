@@ -1,4 +1,4 @@
-// Package tasks is work that is written down in YAML and done without a person:
+// Package tasks is work that is written down in YAML and done without a user:
 // prompts, slash commands and shell lines with a setting of their own, run when asked
 // for or on a schedule. It holds no conversation itself: sessions come from whoever
 // runs a task.
@@ -147,7 +147,13 @@ type Block struct {
 
 // Blocks are the lines by key, in the order in which they run.
 func (l *Lines) Blocks() []Block {
-	return []Block{{"pre", &l.Pre}, {"commands", &l.Commands}, {"on_max_steps", &l.OnMaxSteps}, {"post", &l.Post}, {"finally", &l.Finally}}
+	return []Block{
+		{"pre", &l.Pre},
+		{"commands", &l.Commands},
+		{"on_max_steps", &l.OnMaxSteps},
+		{"post", &l.Post},
+		{"finally", &l.Finally},
+	}
 }
 
 func (f *Foreach) check(report config.Report) {

@@ -46,8 +46,11 @@ logs:
 		t.Fatalf("%v, %v", list, err)
 	}
 	logs := list[0]
-	if logs.Name != "logs" || logs.Env["GOTIFY_LOG_LEVEL"] != "ERROR" || logs.Tools.Enabled[0] != "Gotify" || !logs.Empty() ||
-		logs.Timeout != tasks.DefaultTimeout || logs.Source.Line != 2 || !logs.Schedule.IsZero() {
+	if logs.Name != "logs" || logs.Env["GOTIFY_LOG_LEVEL"] != "ERROR" || logs.Tools.Enabled[0] != "Gotify" ||
+		!logs.Empty() ||
+		logs.Timeout != tasks.DefaultTimeout ||
+		logs.Source.Line != 2 ||
+		!logs.Schedule.IsZero() {
 		t.Errorf("%+v", logs)
 	}
 }
@@ -88,11 +91,15 @@ grandchild:
 	}
 	if child.Disabled || child.Description != "parent" || child.Timeout != 10*time.Minute || child.Env["A"]+child.Env["B"] != "12" ||
 		!reflect.DeepEqual([]string(child.Commands), []string{"three"}) || child.Foreach.Items != nil || child.Foreach.Files != "*.go" ||
-		child.Tools.Enabled[0] != "Write" || child.Tools.Disabled[0] != "Bash" || len(child.Features) != 2 || child.Schedule.String() != "every: 30m" {
+		child.Tools.Enabled[0] != "Write" ||
+		child.Tools.Disabled[0] != "Bash" ||
+		len(child.Features) != 2 ||
+		child.Schedule.String() != "every: 30m" {
 		t.Errorf("child: %+v", child)
 	}
 	grandchild, err := tasks.Find(list, "grandchild")
-	if err != nil || grandchild.Timeout != 0 || !grandchild.Schedule.IsZero() || !grandchild.Empty() || grandchild.Env["B"] != "2" {
+	if err != nil || grandchild.Timeout != 0 || !grandchild.Schedule.IsZero() || !grandchild.Empty() ||
+		grandchild.Env["B"] != "2" {
 		t.Errorf("grandchild: %+v, %v", grandchild, err)
 	}
 	if base, err := tasks.Find(list, "base"); err != nil || !base.Disabled || base.Env["B"] != "1" {
@@ -225,7 +232,8 @@ func TestHomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := tasks.Load(cfg)
-	if err != nil || len(list) != 2 || list[0].Commands[0] != "project" || list[0].Description != "g" || list[1].Name != "y" {
+	if err != nil || len(list) != 2 || list[0].Commands[0] != "project" || list[0].Description != "g" ||
+		list[1].Name != "y" {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -234,8 +242,10 @@ func TestHomes(t *testing.T) {
 // be planned.
 func FuzzLoad(f *testing.F) {
 	for _, s := range []string{
-		"", "a: {}", "a: {commands: [x, '!y', /z]}", "a: {schedule: {weekly: 'mon,tue 03:00'}, commands: '{{ .Vars.x }}$[[ .Item ]]'}",
-		"a: &a {inherit: [b], foreach: {items: [1]}}\nb: *a", "a: {schedule: 'cron: * * * * *', env: {A: '{{ .Date }}'}}", "a: {schedule: {once: 2026-01-02T15:04}}",
+		"", "a: {}", "a: {commands: [x, '!y', /z]}", "a: {schedule: {weekly: 'mon,tue 03:00'}, commands: '{{ " +
+			".Vars.x }}$[[ .Item ]]'}",
+		"a: &a {inherit: [b], foreach: {items: [1]}}\nb: *a", "a: {schedule: 'cron: * * * * *', env: {A: '{{ " +
+			".Date }}'}}", "a: {schedule: {once: 2026-01-02T15:04}}",
 		"a: {commands: ['$[[ \"]]\" ]]{{ \"$[[\" }}']}", "a: {commands: [\"\\0{{ 1 }}\"]}",
 	} {
 		f.Add(s)
@@ -247,7 +257,8 @@ func FuzzLoad(f *testing.F) {
 	}
 	cfg := config.Homes{Projects: []string{home}}
 	f.Fuzz(func(t *testing.T, src string) {
-		if strings.Contains(src, "range") || strings.Contains(src, "env_file") { // A template may take its time, a file may be anything.
+		if strings.Contains(src, "range") ||
+			strings.Contains(src, "env_file") { // A template may take its time, a file may be anything.
 			return
 		}
 		if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
@@ -262,7 +273,10 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, x := range list {
-			if again, err := tasks.ParseSchedule(x.Schedule.String()); err != nil || again.String() != x.Schedule.String() {
+			if again, err := tasks.ParseSchedule(
+				x.Schedule.String(),
+			); err != nil ||
+				again.String() != x.Schedule.String() {
 				t.Errorf("%q: %q, %v", x.Schedule, again, err)
 			}
 			_, _ = x.Plan(tasks.Start{Workdir: home, Now: time.Unix(0, 0)})

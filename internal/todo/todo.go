@@ -82,7 +82,7 @@ func (l *List) Counts() Counts {
 	return c
 }
 
-// String renders the list for the model and the person; empty for an empty list.
+// String renders the list for the model and the user; empty for an empty list.
 func (l *List) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -139,7 +139,12 @@ func compile(raw json.RawMessage, depth int) *node {
 		}
 	}
 	if k.Minimum != nil || k.Maximum != nil || k.ExclusiveMinimum != nil || k.ExclusiveMaximum != nil {
-		n.number = &numberRules{number(k.Minimum), number(k.Maximum), number(k.ExclusiveMinimum), number(k.ExclusiveMaximum)}
+		n.number = &numberRules{
+			number(k.Minimum),
+			number(k.Maximum),
+			number(k.ExclusiveMinimum),
+			number(k.ExclusiveMaximum),
+		}
 	}
 	if k.MinLength != nil || k.MaxLength != nil || k.Pattern != nil {
 		n.text = &textRules{min: count(k.MinLength), max: count(k.MaxLength)}

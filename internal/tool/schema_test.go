@@ -32,28 +32,56 @@ func TestCheck(t *testing.T) {
 		name, args string
 		want       []string
 	}{
-		{"good", `{"path":"x","mode":"a","count":3,"ratio":null,"deep":true,"fixed":7,"name":"abc","items":[{"content":"c"}]}`, nil},
+		{
+			"good",
+			`{"path":"x","mode":"a","count":3,"ratio":null,"deep":true,"fixed":7,"name":"abc","items":[{"content":"c"}]}`,
+			nil,
+		},
 		{"integral float", `{"path":"x","count":3.0}`, nil},
 		{"nothing", `{}`, []string{`missing required parameter "path"`}},
-		{"everything at once", `{"pth":"x","mode":"x","count":"3","items":[{"content":"a"},{"content":"b"},{"content":5}]}`, []string{
-			`missing required parameter "path"`,
-			`count: expected integer, got string`,
-			`items[2].content: expected string, got number`,
-			`mode: "x" is not one of a, b`,
-			`unknown parameter "pth" (did you mean "path"?)`,
-		}},
+		{
+			"everything at once",
+			`{"pth":"x","mode":"x","count":"3","items":[{"content":"a"},{"content":"b"},{"content":5}]}`,
+			[]string{
+				`missing required parameter "path"`,
+				`count: expected integer, got string`,
+				`items[2].content: expected string, got number`,
+				`mode: "x" is not one of a, b`,
+				`unknown parameter "pth" (did you mean "path"?)`,
+			},
+		},
 		{"fraction", `{"path":"x","count":1.5}`, []string{`count: expected integer, got number`}},
-		{"range", `{"path":"x","count":0,"ratio":1}`, []string{`count: 0 is less than the minimum 1`, `ratio: 1 is not less than 1`}},
+		{
+			"range",
+			`{"path":"x","count":0,"ratio":1}`,
+			[]string{`count: 0 is less than the minimum 1`, `ratio: 1 is not less than 1`},
+		},
 		{"large", `{"path":"x","count":9999999}`, []string{`count: 9999999 is more than the maximum 10`}},
-		{"range above", `{"path":"x","count":11,"ratio":0}`, []string{`count: 11 is more than the maximum 10`, `ratio: 0 is not more than 0`}},
+		{
+			"range above",
+			`{"path":"x","count":11,"ratio":0}`,
+			[]string{`count: 11 is more than the maximum 10`, `ratio: 0 is not more than 0`},
+		},
 		{"type list", `{"path":"x","ratio":"1"}`, []string{`ratio: expected number or null, got string`}},
 		{"empty text", `{"path":""}`, []string{`path: must not be empty`}},
 		{"null", `{"path":null}`, []string{`path: expected string, got null`}},
 		{"const", `{"path":"x","fixed":8}`, []string{`fixed: 8 is not one of 7`}},
-		{"text rules", `{"path":"x","name":"ABCD"}`, []string{`name: expected at most 3 characters, got 4`, `name: "ABCD" does not match the pattern ^[a-z]+$`}},
+		{
+			"text rules",
+			`{"path":"x","name":"ABCD"}`,
+			[]string{`name: expected at most 3 characters, got 4`, `name: "ABCD" does not match the pattern ^[a-z]+$`},
+		},
 		{"too few", `{"path":"x","items":[]}`, []string{`items: expected at least 1 items, got 0`}},
-		{"too many", `{"path":"x","items":[{"content":""},{"content":""},{"content":""},{"content":""}]}`, []string{`items: expected at most 3 items, got 4`}},
-		{"nested unknown", `{"path":"x","items":[{"content":"","contnt":1}]}`, []string{`items[0]: unknown parameter "contnt" (did you mean "content"?)`}},
+		{
+			"too many",
+			`{"path":"x","items":[{"content":""},{"content":""},{"content":""},{"content":""}]}`,
+			[]string{`items: expected at most 3 items, got 4`},
+		},
+		{
+			"nested unknown",
+			`{"path":"x","items":[{"content":"","contnt":1}]}`,
+			[]string{`items[0]: unknown parameter "contnt" (did you mean "content"?)`},
+		},
 		{"nested missing", `{"path":"x","items":[{}]}`, []string{`items[0]: missing required parameter "content"`}},
 		{"not an array", `{"path":"x","items":{"content":"x"}}`, []string{`items: expected array, got object`}},
 	}
@@ -79,16 +107,44 @@ func TestCheckComposed(t *testing.T) {
 			[]string{`x: fits 2 forms where exactly one is allowed`}},
 		{"allOf", `{"properties":{"x":{"allOf":[{"minimum":2},{"maximum":0}]}}}`, `{"x":1}`,
 			[]string{`x: 1 is less than the minimum 2`, `x: 1 is more than the maximum 0`}},
-		{"ref", `{"properties":{"x":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, `{"x":1}`, []string{`x: expected string, got number`}},
-		{"old ref", `{"properties":{"x":{"$ref":"#/definitions/a~1b"}},"definitions":{"a/b":{"type":"string"}}}`, `{"x":1}`, []string{`x: expected string, got number`}},
-		{"tree", `{"properties":{"t":{"$ref":"#/$defs/t"}},"$defs":{"t":{"type":"object","properties":{"sub":{"$ref":"#/$defs/t"}},"additionalProperties":false}}}`,
-			`{"t":{"sub":{"sub":{"x":1}}}}`, []string{`t.sub.sub: unknown parameter "x"`}},
+		{
+			"ref",
+			`{"properties":{"x":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`,
+			`{"x":1}`,
+			[]string{`x: expected string, got number`},
+		},
+		{
+			"old ref",
+			`{"properties":{"x":{"$ref":"#/definitions/a~1b"}},"definitions":{"a/b":{"type":"string"}}}`,
+			`{"x":1}`,
+			[]string{`x: expected string, got number`},
+		},
+		{
+			"tree",
+			`{"properties":{"t":{"$ref":"#/$defs/t"}},"$defs":{"t":{"type":"object","properties":{"sub":{"$ref":"#/$defs/t"}},"additionalProperties":false}}}`,
+			`{"t":{"sub":{"sub":{"x":1}}}}`,
+			[]string{`t.sub.sub: unknown parameter "x"`},
+		},
 		{"unknown ref", `{"properties":{"x":{"$ref":"http://else"}}}`, `{"x":1}`, nil},
 		{"false", `{"properties":{"x":false}}`, `{"x":1}`, []string{`x: no value is allowed here`}},
-		{"additional schema", `{"additionalProperties":{"type":"string"}}`, `{"x":1,"y":"z"}`, []string{`x: expected string, got number`}},
-		{"pattern properties", `{"patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false}`, `{"x-a":1,"y":1}`,
-			[]string{`x-a: expected string, got number`, `unknown parameter "y"`}},
-		{"nonsense keywords", `{"properties":{"x":{"type":5,"enum":"a","minimum":"1","pattern":"(","required":3,"items":[1],"minLength":-1}}}`, `{"x":1}`, nil},
+		{
+			"additional schema",
+			`{"additionalProperties":{"type":"string"}}`,
+			`{"x":1,"y":"z"}`,
+			[]string{`x: expected string, got number`},
+		},
+		{
+			"pattern properties",
+			`{"patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false}`,
+			`{"x-a":1,"y":1}`,
+			[]string{`x-a: expected string, got number`, `unknown parameter "y"`},
+		},
+		{
+			"nonsense keywords",
+			`{"properties":{"x":{"type":5,"enum":"a","minimum":"1","pattern":"(","required":3,"items":[1],"minLength":-1}}}`,
+			`{"x":1}`,
+			nil,
+		},
 		{"properties of nonsense", `{"properties":[1],"additionalProperties":true}`, `{"x":1}`, nil},
 		{"not an object", `{"properties":{"x":{"properties":{"y":{}}}}}`, `{"x":"text"}`, nil},
 	}
@@ -135,7 +191,9 @@ func TestUnknownParameters(t *testing.T) {
 
 // A schema whose references double at every level must not cost more than the budget.
 func TestCheckIsBounded(t *testing.T) {
-	s := MustSchema(`{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"minProperties":1}],"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#"}]}}}`)
+	s := MustSchema(
+		`{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"},{"minProperties":1}],"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#"}]}}}`,
+	)
 	s.Check(map[string]any{"x": 1})
 	many := make([]any, 1000)
 	got := MustSchema(`{"properties":{"x":{"items":{"type":"string"}}}}`).Check(map[string]any{"x": many})
@@ -147,7 +205,9 @@ func TestCheckIsBounded(t *testing.T) {
 // Arguments that a handler written in Go made are judged by what they are in JSON.
 func TestCheckGoValues(t *testing.T) {
 	type word string
-	s := MustSchema(`{"properties":{"s":{"type":"string","enum":["x"]},"i":{"type":"integer"},"l":{"type":"array","items":{"type":"string"}},"o":{"type":"object","properties":{"k":{"type":"integer"}}}}}`)
+	s := MustSchema(
+		`{"properties":{"s":{"type":"string","enum":["x"]},"i":{"type":"integer"},"l":{"type":"array","items":{"type":"string"}},"o":{"type":"object","properties":{"k":{"type":"integer"}}}}}`,
+	)
 	good := map[string]any{"s": word("x"), "i": json.Number("4"), "l": []string{"a"}, "o": map[string]int{"k": 1}}
 	if got := s.Check(good); got != nil {
 		t.Errorf("good: %v", got)
@@ -209,7 +269,11 @@ func TestFromSDK(t *testing.T) {
 	if got := s.Check(map[string]any{"action": "fly", "x": 1}); len(got) != 2 {
 		t.Errorf("problems: %v", got)
 	}
-	if got := FromSDK(sdk.ToolParameters{Properties: map[string]sdk.ToolProperty{"f": {Type: "string", Enum: []any{func() {}}}}}); len(got.Params()) != 1 {
+	if got := FromSDK(
+		sdk.ToolParameters{Properties: map[string]sdk.ToolProperty{"f": {Type: "string", Enum: []any{func() {}}}}},
+	); len(
+		got.Params(),
+	) != 1 {
 		t.Errorf("enum without a JSON form: %s", got.Raw())
 	}
 }
@@ -221,7 +285,16 @@ func TestCoerce(t *testing.T) {
 		"l":{"type":"array"},"o":{"type":"object"},"e":{"enum":[1,"two"]},"any":{},
 		"opt":{"anyOf":[{"type":"integer"},{"type":"null"}]},"mixed":{"type":["string","integer"]}}}`)
 	got, err := s.Coerce(map[string]string{
-		"s": "12", "i": "12", "n": "1.5", "b": "yes", "l": `["a",1]`, "o": `{"k":[]}`, "e": "1", "any": `{"x":1}`, "opt": "null", "mixed": "abc",
+		"s":     "12",
+		"i":     "12",
+		"n":     "1.5",
+		"b":     "yes",
+		"l":     `["a",1]`,
+		"o":     `{"k":[]}`,
+		"e":     "1",
+		"any":   `{"x":1}`,
+		"opt":   "null",
+		"mixed": "abc",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +309,9 @@ func TestCoerce(t *testing.T) {
 	if problems := s.Check(got); problems != nil {
 		t.Errorf("coerced arguments do not pass: %v", problems)
 	}
-	_, err = s.Coerce(map[string]string{"i": "x", "n": "NaN", "b": "maybe", "l": "a,b", "o": "null", "opt": "x", "z": ""})
+	_, err = s.Coerce(
+		map[string]string{"i": "x", "n": "NaN", "b": "maybe", "l": "a,b", "o": "null", "opt": "x", "z": ""},
+	)
 	for _, part := range []string{`i: "x" is not an integer`, `n: "NaN" is not a number`, `b: "maybe" is not a boolean`, `l: "a,b" is not a JSON array`, `o: "null" is not a JSON object`, `opt: "x" is not an integer`, `unknown parameter "z"`} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error lacks %q: %v", part, err)
@@ -250,11 +325,13 @@ func TestParams(t *testing.T) {
 	for i, p := range got {
 		names[i] = p.Name + ":" + p.Type
 	}
-	want := "path:string mode:string count:integer ratio:number or null deep:boolean fixed:any name:string items:array of object"
+	want := "path:string mode:string count:integer ratio:number or null deep:boolean fixed:any name:string " +
+		"items:array of object"
 	if strings.Join(names, " ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(names, " "), want)
 	}
-	if !got[0].Required || got[0].Description != "Where." || got[1].Required || !slices.Equal(got[1].Enum, []string{"a", "b"}) {
+	if !got[0].Required || got[0].Description != "Where." || got[1].Required ||
+		!slices.Equal(got[1].Enum, []string{"a", "b"}) {
 		t.Errorf("details: %+v", got[:2])
 	}
 }
@@ -269,7 +346,13 @@ func TestArgs(t *testing.T) {
 	if got := ArgsJSON(nil); got != `{}` {
 		t.Error(got)
 	}
-	original := map[string]any{"l": []any{map[string]any{"k": "v"}}, "s": []string{"a"}, "m": map[string][]int{"x": {1}}, "n": nil, "p": []*int{nil}}
+	original := map[string]any{
+		"l": []any{map[string]any{"k": "v"}},
+		"s": []string{"a"},
+		"m": map[string][]int{"x": {1}},
+		"n": nil,
+		"p": []*int{nil},
+	}
 	before := ArgsJSON(original)
 	clone := CloneArgs(original)
 	if !reflect.DeepEqual(clone, original) {

@@ -16,11 +16,13 @@ func TestSent(t *testing.T) {
 		{"null", `{"type":null,"properties":null}`, emptySchema},
 		{"several types", `{"type":["object","null"],"properties":{}}`, emptySchema},
 		{
-			"alternatives", `{"type":"object","anyOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"const":1.0}}},7]}`,
+			"alternatives",
+			`{"type":"object","anyOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"const":1.0}}},7]}`,
 			`{"type":"object","properties":{"a":{"type":"string"},"b":{"const":1.0}}}`,
 		},
 		{
-			"lists", `{"type":"object","properties":{"a":{"type":"array"},"b":{"anyOf":[{"type":["array","null"]}]},"c":{"type":"array","items":{"type":"array"}}}}`,
+			"lists",
+			`{"type":"object","properties":{"a":{"type":"array"},"b":{"anyOf":[{"type":["array","null"]}]},"c":{"type":"array","items":{"type":"array"}}}}`,
 			`{"type":"object","properties":{"a":{"type":"array","items":{}},"b":{"anyOf":[{"type":["array","null"],"items":{}}]},"c":{"type":"array","items":{"type":"array","items":{}}}}}`,
 		},
 	}

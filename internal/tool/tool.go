@@ -32,7 +32,7 @@ type Tool struct {
 	Serial      bool          // Must not run beside other calls of the same response.
 	InProcess   bool          // Cannot run in the sandboxed child.
 	OptIn       bool          // Hidden unless a filter names it.
-	Confirm     bool          // A person must approve each call, as by a confirm rule.
+	Confirm     bool          // A user must approve each call, as by a confirm rule.
 	SideEffects []string      // Shown in approvals and listings.
 	Timeout     time.Duration // Deadline of Execute; 0 means the tool keeps its own.
 
@@ -73,7 +73,7 @@ type Host interface {
 	// Delegate lets a sub-agent work on prompt and returns its answer.
 	// An empty agent means the one that is active.
 	Delegate(ctx context.Context, agent, description, prompt string) (string, error)
-	// Ask puts a question to the person. It fails where nobody can answer.
+	// Ask puts a question to the user. It fails where nobody can answer.
 	Ask(ctx context.Context, q Question) ([]string, error)
 	// Load offers deferred tools from the next request on; names may be patterns. It
 	// returns the tools that can be called then, and an error about the names that
@@ -81,7 +81,7 @@ type Host interface {
 	Load(names []string) ([]string, error)
 }
 
-// Question is put to the person while a turn runs.
+// Question is put to the user while a turn runs.
 type Question struct {
 	Text    string
 	Options []string // Empty: any text.

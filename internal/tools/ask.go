@@ -7,7 +7,7 @@ import (
 	"github.com/idelchi/aura/internal/tool"
 )
 
-const askText = `Ask the person one question and wait for the answer. Use it only when the work cannot go on without a decision that is theirs. Offer options where there are few; without options any text can be the answer.`
+const askText = `Ask the user one question and wait for the answer. Use it only when the work cannot go on without a decision that is theirs. Offer options where there are few; without options any text can be the answer.`
 
 func askTool() tool.Tool {
 	return tool.Tool{
@@ -33,7 +33,7 @@ func askTool() tool.Tool {
 				return tool.Result{}, err
 			}
 			if len(answers) == 0 {
-				return tool.Result{Text: "the person gave no answer"}, nil
+				return tool.Result{Text: "the user gave no answer"}, nil
 			}
 			return tool.Result{Text: strings.Join(answers, "\n")}, nil
 		},

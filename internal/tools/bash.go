@@ -104,7 +104,14 @@ func bash(ctx context.Context, call tool.Call, limits BashLimits, env []string) 
 	case ctx.Err() != nil:
 		return tool.Result{}, failure(out, "cancelled")
 	case result.TimedOut:
-		return tool.Result{}, failure(out, fmt.Sprintf("stopped after %s: give a larger timeout_ms (at most %d) if it needs more time", timeout, maxTimeout.Milliseconds()))
+		return tool.Result{}, failure(
+			out,
+			fmt.Sprintf(
+				"stopped after %s: give a larger timeout_ms (at most %d) if it needs more time",
+				timeout,
+				maxTimeout.Milliseconds(),
+			),
+		)
 	case result.Signal != "":
 		return tool.Result{}, failure(out, fmt.Sprintf("exit code %d (%s)", result.ExitCode, result.Signal))
 	case result.ExitCode != 0:
@@ -182,7 +189,11 @@ func (e *ends) text(l BashLimits) string {
 	}
 	gap := fmt.Sprintf("[... %d lines cut ...]", total-len(head)-len(tail))
 	if cut > 0 {
-		gap = fmt.Sprintf("[... %d lines cut; the whole output was %s ...]", max(0, total-len(head)-len(tail)), bytesText(int64(e.bytes)))
+		gap = fmt.Sprintf(
+			"[... %d lines cut; the whole output was %s ...]",
+			max(0, total-len(head)-len(tail)),
+			bytesText(int64(e.bytes)),
+		)
 	}
 	return strings.Join(head, "\n") + "\n" + gap + "\n" + strings.Join(tail, "\n")
 }

@@ -47,7 +47,11 @@ func TestBash(t *testing.T) {
 		{"no output", args{"command": "false"}, "exit code 1"},
 		{"not found", args{"command": "no-such-command-here"}, "exit code 127"},
 		{"syntax", args{"command": "if true"}, "if"},
-		{"timeout", args{"command": "echo begun; sleep 60", "timeout_ms": 50.0}, "begun\nstopped after 50ms: give a larger timeout_ms (at most 600000)"},
+		{
+			"timeout",
+			args{"command": "echo begun; sleep 60", "timeout_ms": 50.0},
+			"begun\nstopped after 50ms: give a larger timeout_ms (at most 600000)",
+		},
 		{"too long a timeout", args{"command": "true", "timeout_ms": 600001.0}, "more than the maximum"},
 		{"workdir", args{"command": "true", "workdir": "nope"}, "workdir: nope does not exist"},
 		{"workdir is a file", args{"command": "true", "workdir": "file"}, "workdir: file is not a directory"},
@@ -60,7 +64,12 @@ func TestBash(t *testing.T) {
 
 func TestBashTimeoutOption(t *testing.T) {
 	bash := named(t, "Bash", Options{Bash: BashLimits{Timeout: 30 * time.Millisecond}})
-	if _, err := useWith(t, bash, tool.Call{Workdir: t.TempDir(), Args: args{"command": "sleep 60"}}); err == nil || !strings.Contains(err.Error(), "stopped after 30ms") {
+	if _, err := useWith(
+		t,
+		bash,
+		tool.Call{Workdir: t.TempDir(), Args: args{"command": "sleep 60"}},
+	); err == nil ||
+		!strings.Contains(err.Error(), "stopped after 30ms") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -79,10 +88,20 @@ func TestBashCancel(t *testing.T) {
 func TestBashOutput(t *testing.T) {
 	var live strings.Builder
 	bash := named(t, "Bash", Options{})
-	r, err := useWith(t, bash, tool.Call{Workdir: t.TempDir(), Args: args{"command": "for i in $(seq 1 300); do echo line $i; done"}, Output: func(s string) { live.WriteString(s) }})
+	r, err := useWith(
+		t,
+		bash,
+		tool.Call{
+			Workdir: t.TempDir(),
+			Args:    args{"command": "for i in $(seq 1 300); do echo line $i; done"},
+			Output:  func(s string) { live.WriteString(s) },
+		},
+	)
 	must(t, err)
 	lines := strings.Split(r.Text, "\n")
-	if len(lines) != 181 || lines[99] != "line 100" || lines[100] != "[... 120 lines cut ...]" || lines[101] != "line 221" || lines[180] != "line 300" {
+	if len(lines) != 181 || lines[99] != "line 100" || lines[100] != "[... 120 lines cut ...]" ||
+		lines[101] != "line 221" ||
+		lines[180] != "line 300" {
 		t.Errorf("%d lines, around the cut %q", len(lines), lines[min(98, len(lines)):min(103, len(lines))])
 	}
 	if n := strings.Count(live.String(), "\n"); n != 300 {
@@ -112,7 +131,11 @@ func TestEnds(t *testing.T) {
 	for _, chunk := range []int{1, 7, 1000, 5000} {
 		equal(t, collect("a\nb\n", chunk), "a\nb")
 		equal(t, collect(strings.Repeat("x", 40), chunk), strings.Repeat("x", 40))
-		equal(t, collect(long, chunk), "0123456789\n012345678\n[... 96 lines cut; the whole output was 1.1 KB ...]\n23456789\n0123456789")
+		equal(
+			t,
+			collect(long, chunk),
+			"0123456789\n012345678\n[... 96 lines cut; the whole output was 1.1 KB ...]\n23456789\n0123456789",
+		)
 	}
 	// Many lines and many bytes: what the line limit cuts is counted too.
 	few := BashLimits{MaxBytes: 40, MaxLines: 4, Head: 1, Tail: 1}

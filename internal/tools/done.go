@@ -13,7 +13,7 @@ func doneTool() tool.Tool {
 		Name:        "Done",
 		Description: doneText,
 		Schema: tool.MustSchema(`{"type":"object","properties":{
-"summary":{"type":"string","minLength":1,"description":"What was done, for the person."}},
+"summary":{"type":"string","minLength":1,"description":"What was done, for the user."}},
 "required":["summary"],"additionalProperties":false}`),
 		Serial:    true,
 		InProcess: true,

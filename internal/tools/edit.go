@@ -61,8 +61,12 @@ func edit(_ context.Context, call tool.Call) (tool.Result, error) {
 		return tool.Result{}, fmt.Errorf("%s: old_string was not found%s", shown, nearest(content, before))
 	}
 	if len(places) > 1 && !flag(call.Args, "replace_all") {
-		return tool.Result{}, fmt.Errorf("%s: old_string occurs %d times (lines %s): add lines around it to make it unique, or set replace_all",
-			shown, len(places), lineNumbers(content, places))
+		return tool.Result{}, fmt.Errorf(
+			"%s: old_string occurs %d times (lines %s): add lines around it to make it unique, or set replace_all",
+			shown,
+			len(places),
+			lineNumbers(content, places),
+		)
 	}
 	edits := make([]udiff.Edit, len(places))
 	for i, at := range places {

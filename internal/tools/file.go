@@ -111,7 +111,12 @@ func load(workdir, path string) (string, error) {
 		return "", err
 	}
 	if info.Size() > maxEdit {
-		return "", fmt.Errorf("%s is too large to edit: %s, at most %s", display(workdir, path), bytesText(info.Size()), bytesText(maxEdit))
+		return "", fmt.Errorf(
+			"%s is too large to edit: %s, at most %s",
+			display(workdir, path),
+			bytesText(info.Size()),
+			bytesText(maxEdit),
+		)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -14,10 +14,22 @@ import (
 func TestRead(t *testing.T) {
 	long := strings.Repeat("x", 3000)
 	dir := tree(t, map[string]string{
-		"a.txt": "one\ntwo\nthree\n", "no-newline": "one\ntwo", "empty": "", "crlf": "a\r\nb\r\n", "bom": "\ufeffa\n",
-		"latin1": "caf\xe9\n", "long": long + "\nnext\n", "wide": strings.Repeat("ä", 1500) + "\n", "data.bin": "ab\x00cd",
-		"lib.so": "\x7fELF\x02", "doc.pdf": "%PDF-1.4", "utf16": "\xff\xfea\x00", "pic.png": "\x89PNG\r\n\x1a\nrest", "huge-line": strings.Repeat("y", 200_000) + "\nend\n",
-		"sub/": "", "blank": "\n\n",
+		"a.txt":      "one\ntwo\nthree\n",
+		"no-newline": "one\ntwo",
+		"empty":      "",
+		"crlf":       "a\r\nb\r\n",
+		"bom":        "\ufeffa\n",
+		"latin1":     "caf\xe9\n",
+		"long":       long + "\nnext\n",
+		"wide":       strings.Repeat("ä", 1500) + "\n",
+		"data.bin":   "ab\x00cd",
+		"lib.so":     "\x7fELF\x02",
+		"doc.pdf":    "%PDF-1.4",
+		"utf16":      "\xff\xfea\x00",
+		"pic.png":    "\x89PNG\r\n\x1a\nrest",
+		"huge-line":  strings.Repeat("y", 200_000) + "\nend\n",
+		"sub/":       "",
+		"blank":      "\n\n",
 	})
 	tests := []struct {
 		name string
@@ -27,18 +39,42 @@ func TestRead(t *testing.T) {
 		{"whole", args{"path": "a.txt"}, "     1\tone\n     2\ttwo\n     3\tthree\n"},
 		{"no newline at the end", args{"path": "no-newline"}, "     1\tone\n     2\ttwo\n"},
 		{"absolute", args{"path": filepath.Join(dir, "a.txt"), "line_start": 3.0}, "     3\tthree\n"},
-		{"range", args{"path": "a.txt", "line_start": 2.0, "line_end": 2.0}, "     2\ttwo\n[lines 2-2 of 3 are shown; continue with line_start 3]\n"},
-		{"count", args{"path": "a.txt", "count": 1.0}, "     1\tone\n[lines 1-1 of 3 are shown; continue with line_start 2]\n"},
-		{"count within the range", args{"path": "a.txt", "line_start": 2.0, "line_end": 3.0, "count": 9.0}, "     2\ttwo\n     3\tthree\n"},
+		{
+			"range",
+			args{"path": "a.txt", "line_start": 2.0, "line_end": 2.0},
+			"     2\ttwo\n[lines 2-2 of 3 are shown; continue with line_start 3]\n",
+		},
+		{
+			"count",
+			args{"path": "a.txt", "count": 1.0},
+			"     1\tone\n[lines 1-1 of 3 are shown; continue with line_start 2]\n",
+		},
+		{
+			"count within the range",
+			args{"path": "a.txt", "line_start": 2.0, "line_end": 3.0, "count": 9.0},
+			"     2\ttwo\n     3\tthree\n",
+		},
 		{"end after the end", args{"path": "a.txt", "line_end": 99.0}, "     1\tone\n     2\ttwo\n     3\tthree\n"},
 		{"empty", args{"path": "empty"}, "[empty is empty]"},
 		{"blank lines", args{"path": "blank"}, "     1\t\n     2\t\n"},
 		{"CRLF", args{"path": "crlf"}, "     1\ta\n     2\tb\n[the lines end with CRLF]\n"},
 		{"BOM", args{"path": "bom"}, "     1\ta\n"},
 		{"not UTF-8", args{"path": "latin1"}, "     1\tcaf\ufffd\n[bytes that are not UTF-8 are shown as \ufffd]\n"},
-		{"long line", args{"path": "long"}, "     1\t" + long[:2000] + "... [1000 more bytes in this line]\n     2\tnext\n"},
-		{"cut between characters", args{"path": "wide"}, "     1\t" + strings.Repeat("ä", 1000) + "... [1000 more bytes in this line]\n"},
-		{"line longer than the buffer", args{"path": "huge-line"}, "     1\t" + strings.Repeat("y", 2000) + "... [198000 more bytes in this line]\n     2\tend\n"},
+		{
+			"long line",
+			args{"path": "long"},
+			"     1\t" + long[:2000] + "... [1000 more bytes in this line]\n     2\tnext\n",
+		},
+		{
+			"cut between characters",
+			args{"path": "wide"},
+			"     1\t" + strings.Repeat("ä", 1000) + "... [1000 more bytes in this line]\n",
+		},
+		{
+			"line longer than the buffer",
+			args{"path": "huge-line"},
+			"     1\t" + strings.Repeat("y", 2000) + "... [198000 more bytes in this line]\n     2\tend\n",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { equal(t, good(t, "Read", dir, tt.args), tt.want) })
@@ -57,7 +93,11 @@ func TestRead(t *testing.T) {
 		{"ELF", args{"path": "lib.so"}, "ELF binary"},
 		{"PDF", args{"path": "doc.pdf"}, "PDF document"},
 		{"UTF-16", args{"path": "utf16"}, "UTF-16"},
-		{"after the end", args{"path": "a.txt", "line_start": 4.0}, "a.txt has only 3 lines: line_start 4 is after its end"},
+		{
+			"after the end",
+			args{"path": "a.txt", "line_start": 4.0},
+			"a.txt has only 3 lines: line_start 4 is after its end",
+		},
 		{"backwards", args{"path": "a.txt", "line_start": 3.0, "line_end": 2.0}, "line_end 2 is before line_start 3"},
 		{"zero", args{"path": "a.txt", "line_start": 0.0}, "less than the minimum"},
 		{"no path", args{"path": ""}, "must not be empty"},
@@ -69,7 +109,14 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadLimits(t *testing.T) {
-	dir := tree(t, map[string]string{"many": strings.Repeat("line\n", 5000), "wide": strings.Repeat(strings.Repeat("w", 1000)+"\n", 1000), "small": "1\n2\n3\n"})
+	dir := tree(
+		t,
+		map[string]string{
+			"many":  strings.Repeat("line\n", 5000),
+			"wide":  strings.Repeat(strings.Repeat("w", 1000)+"\n", 1000),
+			"small": "1\n2\n3\n",
+		},
+	)
 	got := good(t, "Read", dir, args{"path": "many"})
 	contains(t, got, "  2000\tline\n[lines 1-2000 of 5000 are shown; continue with line_start 2001]")
 	contains(t, good(t, "Read", dir, args{"path": "many", "line_start": 4999.0}), "  4999\tline\n  5000\tline\n")
@@ -93,7 +140,10 @@ func TestReadLimits(t *testing.T) {
 
 func TestReadImage(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"a.png": "\x89PNG\r\n\x1a\nrest", "a.jpg": "\xff\xd8\xffx", "a.gif": "GIF89ax", "a.webp": "RIFF\x00\x00\x00\x00WEBPx",
+		"a.png":   "\x89PNG\r\n\x1a\nrest",
+		"a.jpg":   "\xff\xd8\xffx",
+		"a.gif":   "GIF89ax",
+		"a.webp":  "RIFF\x00\x00\x00\x00WEBPx",
 		"big.png": "\x89PNG\r\n\x1a\n" + strings.Repeat("x", readImage),
 	})
 	for name, kind := range map[string]string{"a.png": "image/png", "a.jpg": "image/jpeg", "a.gif": "image/gif", "a.webp": "image/webp"} {
@@ -109,7 +159,11 @@ func TestReadImage(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	dir := tree(t, map[string]string{"old": "old content", "sub/": ""})
-	equal(t, good(t, "Write", dir, args{"path": "a/b/new.txt", "content": "x\r\ny"}), "created a/b/new.txt: 4 bytes, 2 lines")
+	equal(
+		t,
+		good(t, "Write", dir, args{"path": "a/b/new.txt", "content": "x\r\ny"}),
+		"created a/b/new.txt: 4 bytes, 2 lines",
+	)
 	equal(t, content(t, dir, "a/b/new.txt"), "x\r\ny")
 	equal(t, good(t, "Write", dir, args{"path": "old", "content": ""}), "replaced old: 0 bytes, 0 lines")
 	equal(t, content(t, dir, "old"), "")
@@ -148,8 +202,17 @@ func TestEdit(t *testing.T) {
 		})
 	}
 	dir := tree(t, map[string]string{"a.go": code, "sub/": ""})
-	equal(t, good(t, "Edit", dir, args{"file_path": "a.go", "old_string": "return 1", "new_string": "return 2", "replace_all": true}),
-		"edited a.go: 2 replacements\n--- a.go\n+++ a.go\n@@ -1,9 +1,9 @@\n package a\n \n func A() {\n-\treturn 1\n+\treturn 2\n }\n \n func B() {\n-\treturn 1\n+\treturn 2\n }")
+	equal(
+		t,
+		good(
+			t,
+			"Edit",
+			dir,
+			args{"file_path": "a.go", "old_string": "return 1", "new_string": "return 2", "replace_all": true},
+		),
+		"edited a.go: 2 replacements\n--- a.go\n+++ a.go\n@@ -1,9 +1,9 @@\n package a\n \n func A() {\n"+
+			"-\treturn 1\n+\treturn 2\n }\n \n func B() {\n-\treturn 1\n+\treturn 2\n }",
+	)
 
 	dir = tree(t, map[string]string{"a.go": code, "sub/": ""})
 	errors := []struct {
@@ -157,13 +220,33 @@ func TestEdit(t *testing.T) {
 		args args
 		want string
 	}{
-		{"several", args{"file_path": "a.go", "old_string": "return 1", "new_string": "x"}, "occurs 2 times (lines 4, 8)"},
-		{"not found", args{"file_path": "a.go", "old_string": "fmt.Println()", "new_string": "x"}, "not found: nothing in the file is like it"},
-		{"nearly", args{"file_path": "a.go", "old_string": "func AB() {", "new_string": "x"}, "the most similar place is line 3:"},
-		{"indentation", args{"file_path": "a.go", "old_string": "func A() {\n  return 1", "new_string": "x"}, "     4\t\treturn 1"},
+		{
+			"several",
+			args{"file_path": "a.go", "old_string": "return 1", "new_string": "x"},
+			"occurs 2 times (lines 4, 8)",
+		},
+		{
+			"not found",
+			args{"file_path": "a.go", "old_string": "fmt.Println()", "new_string": "x"},
+			"not found: nothing in the file is like it",
+		},
+		{
+			"nearly",
+			args{"file_path": "a.go", "old_string": "func AB() {", "new_string": "x"},
+			"the most similar place is line 3:",
+		},
+		{
+			"indentation",
+			args{"file_path": "a.go", "old_string": "func A() {\n  return 1", "new_string": "x"},
+			"     4\t\treturn 1",
+		},
 		{"empty", args{"file_path": "a.go", "old_string": "", "new_string": "x"}, "old_string is empty"},
 		{"same", args{"file_path": "a.go", "old_string": "x", "new_string": "x"}, "nothing to change"},
-		{"missing", args{"file_path": "b.go", "old_string": "x", "new_string": "y"}, "b.go does not exist (did you mean a.go?)"},
+		{
+			"missing",
+			args{"file_path": "b.go", "old_string": "x", "new_string": "y"},
+			"b.go does not exist (did you mean a.go?)",
+		},
 		{"directory", args{"file_path": "sub", "old_string": "x", "new_string": "y"}, "is a directory"},
 	}
 	for _, tt := range errors {
@@ -178,7 +261,13 @@ func TestMkdir(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, "a", "b")); err != nil || !info.IsDir() {
 		t.Error(err)
 	}
-	bad(t, "Mkdir", dir, args{"paths": []any{"new", "file"}}, "file exists and is not a directory (before that: created new)")
+	bad(
+		t,
+		"Mkdir",
+		dir,
+		args{"paths": []any{"new", "file"}},
+		"file exists and is not a directory (before that: created new)",
+	)
 	bad(t, "Mkdir", dir, args{"paths": []any{"file/x"}}, "part of the path is a file")
 	bad(t, "Mkdir", dir, args{"paths": []any{}}, "at least 1")
 }

@@ -85,7 +85,9 @@ func glob(ctx context.Context, call tool.Call) (tool.Result, error) {
 	}
 	switch {
 	case len(found) == 0 && !strings.Contains(given, "/"):
-		return tool.Result{Text: fmt.Sprintf("no files match %s (to search sub-directories too: %s)", given, path.Join("**", given))}, nil
+		return tool.Result{
+			Text: fmt.Sprintf("no files match %s (to search sub-directories too: %s)", given, path.Join("**", given)),
+		}, nil
 	case len(found) == 0:
 		return tool.Result{Text: "no files match " + given}, nil
 	case more:

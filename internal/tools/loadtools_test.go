@@ -37,7 +37,10 @@ func TestLoadTools(t *testing.T) { // HO-39
 func TestLoadToolsIsBounded(t *testing.T) {
 	var list []tool.Tool
 	for i := range 5000 {
-		list = append(list, tool.Tool{Name: fmt.Sprintf("mcp__server__tool_%d", i), Description: strings.Repeat("ü", 500)})
+		list = append(
+			list,
+			tool.Tool{Name: fmt.Sprintf("mcp__server__tool_%d", i), Description: strings.Repeat("ü", 500)},
+		)
 	}
 	if n := len(LoadTools(list).Description); n > 13<<10 {
 		t.Errorf("%d bytes", n)

@@ -29,8 +29,10 @@ func newMatcher(pattern string, ignoreCase bool) (*matcher, error) {
 		if _, plainErr := regexp.Compile(pattern); plainErr != nil {
 			err = plainErr
 		}
-		return nil, fmt.Errorf("pattern is not a valid regular expression: %s (RE2 syntax; write \\( for a literal parenthesis)",
-			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, fmt.Errorf(
+			"pattern is not a valid regular expression: %s (RE2 syntax; write \\( for a literal parenthesis)",
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "),
+		)
 	}
 	m := &matcher{re: re}
 	if tree, err := syntax.Parse(source, syntax.Perl); err == nil {

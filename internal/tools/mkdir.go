@@ -36,7 +36,10 @@ func mkdirTool() tool.Tool {
 				verb := "created"
 				if info, err := os.Stat(path); err == nil {
 					if !info.IsDir() {
-						return tool.Result{}, failedAfter(done, fmt.Errorf("%s exists and is not a directory", display(call.Workdir, path)))
+						return tool.Result{}, failedAfter(
+							done,
+							fmt.Errorf("%s exists and is not a directory", display(call.Workdir, path)),
+						)
 					}
 					verb = "exists"
 				}

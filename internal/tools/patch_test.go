@@ -18,9 +18,24 @@ func TestPatchUpdate(t *testing.T) {
 		{"one change", "a\nb\nc\n", "@@\n a\n-b\n+x\n c", "a\nx\nc\n"},
 		{"no @@", "a\nb\nc\n", " a\n-b\n+x", "a\nx\nc\n"},
 		{"several changes", "a\nb\nc\nd\ne\n", "@@\n-a\n+x\n@@\n-e\n+y\n+z", "x\nb\nc\nd\ny\nz\n"},
-		{"anchor", code, "@@ func B() {\n-\treturn 1\n+\treturn 2", strings.Replace(code, "B() {\n\treturn 1", "B() {\n\treturn 2", 1)},
-		{"two anchors", "class A\n def x\n  1\nclass B\n def x\n  1\n", "@@ class B\n@@ def x\n-  1\n+  2", "class A\n def x\n  1\nclass B\n def x\n  2\n"},
-		{"anchor without context", code, "@@ func B() {\n+\t// new", strings.Replace(code, "B() {\n", "B() {\n\t// new\n", 1)},
+		{
+			"anchor",
+			code,
+			"@@ func B() {\n-\treturn 1\n+\treturn 2",
+			strings.Replace(code, "B() {\n\treturn 1", "B() {\n\treturn 2", 1),
+		},
+		{
+			"two anchors",
+			"class A\n def x\n  1\nclass B\n def x\n  1\n",
+			"@@ class B\n@@ def x\n-  1\n+  2",
+			"class A\n def x\n  1\nclass B\n def x\n  2\n",
+		},
+		{
+			"anchor without context",
+			code,
+			"@@ func B() {\n+\t// new",
+			strings.Replace(code, "B() {\n", "B() {\n\t// new\n", 1),
+		},
 		{"header of a unified diff", "a\nb\n", "@@ -1,2 +1,2 @@ func x\n a\n-b\n+c", "a\nc\n"},
 		{"anchor closed with @@", "a\nb\n", "@@ a @@\n-b\n+c", "a\nc\n"},
 		{"append", "a\n", "@@\n+b", "a\nb\n"},
@@ -70,10 +85,34 @@ func TestPatchTolerance(t *testing.T) {
 // HO-38: several files in one patch, in the frames that models put around it.
 func TestPatchFiles(t *testing.T) {
 	dir := tree(t, map[string]string{"a": "1\n", "b": "1\n", "gone": "x", "from": "1\n2\n"})
-	patch := patchOf("*** Update File: a", "-1", "+2", "*** Add File: new/dir/c", "+x", "+", "+y", "*** Delete File: gone",
-		"*** Update File: from", "*** Move to: to/there", "@@", " 1", "-2", "+3", "*** Update File: a", "-2", "+3", "*** Update File: b", "*** Move to: c")
+	patch := patchOf(
+		"*** Update File: a",
+		"-1",
+		"+2",
+		"*** Add File: new/dir/c",
+		"+x",
+		"+",
+		"+y",
+		"*** Delete File: gone",
+		"*** Update File: from",
+		"*** Move to: to/there",
+		"@@",
+		" 1",
+		"-2",
+		"+3",
+		"*** Update File: a",
+		"-2",
+		"+3",
+		"*** Update File: b",
+		"*** Move to: c",
+	)
 	report := good(t, "Patch", dir, args{"patch": "```\n" + strings.ReplaceAll(patch, "\n", "\r\n") + "```\n"})
-	equal(t, report, "updated a (+1 -1)\nadded new/dir/c (3 lines)\ndeleted gone\nmoved from to to/there (+1 -1)\nupdated a (+1 -1)\nmoved b to c (+0 -0)")
+	equal(
+		t,
+		report,
+		"updated a (+1 -1)\nadded new/dir/c (3 lines)\ndeleted gone\nmoved from to to/there (+1 -1)\n"+
+			"updated a (+1 -1)\nmoved b to c (+0 -0)",
+	)
 	equal(t, content(t, dir, "a"), "3\n")
 	equal(t, content(t, dir, "new/dir/c"), "x\n\ny\n")
 	equal(t, content(t, dir, "to/there"), "1\n3\n")
@@ -100,13 +139,33 @@ func TestPatchErrors(t *testing.T) {
 		{"no changes", patchOf("*** Update File: f"), "the update of f has no changes"},
 		{"only context", patchOf("*** Update File: f", "@@", " a"), "change 1 has no line that begins with - or +"},
 		{"bad line", patchOf("*** Update File: f", "@@", "a"), "patch line 4: a line of an update begins with"},
-		{"bad line in a new file", patchOf("*** Add File: n", "+a", "b"), "patch line 4: every line of a new file begins with +"},
-		{"blank line in a new file", patchOf("*** Add File: n", "+a", "", "+b"), "patch line 4: every line of a new file begins with +, also an empty one"},
+		{
+			"bad line in a new file",
+			patchOf("*** Add File: n", "+a", "b"),
+			"patch line 4: every line of a new file begins with +",
+		},
+		{
+			"blank line in a new file",
+			patchOf("*** Add File: n", "+a", "", "+b"),
+			"patch line 4: every line of a new file begins with +, also an empty one",
+		},
 		{"not found", patchOf("*** Update File: f", "@@", "-zzz", "+y"), `f: change 1: line "zzz" was not found`},
-		{"which line", patchOf("*** Update File: f", "@@", " c", "-x", "+y"), `f: change 1 fits from line 3 to line 3; after that the patch has "x" and the file has "d"`},
-		{"past the end", patchOf("*** Update File: f", "@@", " d", " a", " b", "-c"), `fits from line 4 to line 6; after that the patch has "c" and the file ends`},
+		{
+			"which line",
+			patchOf("*** Update File: f", "@@", " c", "-x", "+y"),
+			`f: change 1 fits from line 3 to line 3; after that the patch has "x" and the file has "d"`,
+		},
+		{
+			"past the end",
+			patchOf("*** Update File: f", "@@", " d", " a", " b", "-c"),
+			`fits from line 4 to line 6; after that the patch has "c" and the file ends`,
+		},
 		{"second change", patchOf("*** Update File: f", "@@", "-c", "+x", "@@", "-zzz"), "change 2"},
-		{"order", patchOf("*** Update File: f", "@@", "-d", "+x", "@@", "-c"), "change 2 was found only before line 5: put the changes in the order of the file"},
+		{
+			"order",
+			patchOf("*** Update File: f", "@@", "-d", "+x", "@@", "-c"),
+			"change 2 was found only before line 5: put the changes in the order of the file",
+		},
 		{"ambiguous", patchOf("*** Update File: f", "@@", "-b", "+x"), "change 1 fits 2 places (lines 2, 6)"},
 		{"anchor", patchOf("*** Update File: f", "@@ zzz", "-b"), `the line after @@ was not found: "zzz"`},
 		{"not at the end", patchOf("*** Update File: f", "@@", "-c", "*** End of File"), "not the last of the file"},
@@ -122,7 +181,12 @@ func TestPatchErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := tree(t, files)
 			// A change that would work, in front: nothing of it may stay.
-			patch := strings.Replace(tt.patch, "*** Begin Patch\n", "*** Begin Patch\n*** Add File: made/first\n+x\n*** Update File: g\n-x\n+y\n", 1)
+			patch := strings.Replace(
+				tt.patch,
+				"*** Begin Patch\n",
+				"*** Begin Patch\n*** Add File: made/first\n+x\n*** Update File: g\n-x\n+y\n",
+				1,
+			)
 			bad(t, "Patch", dir, args{"patch": tt.patch}, tt.want)
 			if _, err := use(t, "Patch", dir, args{"patch": patch}); err == nil && tt.name != "empty" {
 				t.Error("succeeded behind a good change")
@@ -144,7 +208,16 @@ func TestPatchRollback(t *testing.T) {
 	dir := tree(t, map[string]string{"a": "1\n", "gone": "x\n"})
 	must(t, os.Chmod(filepath.Join(dir, "a"), 0o640))
 	// That new/b is no directory shows only when new/b/c is written.
-	patch := patchOf("*** Update File: a", "-1", "+2", "*** Delete File: gone", "*** Add File: new/b", "+x", "*** Add File: new/b/c", "+x")
+	patch := patchOf(
+		"*** Update File: a",
+		"-1",
+		"+2",
+		"*** Delete File: gone",
+		"*** Add File: new/b",
+		"+x",
+		"*** Add File: new/b/c",
+		"+x",
+	)
 	bad(t, "Patch", dir, args{"patch": patch}, "nothing was changed")
 	equal(t, content(t, dir, "a"), "1\n")
 	equal(t, content(t, dir, "gone"), "x\n")
@@ -163,13 +236,28 @@ func TestPatchIsBounded(t *testing.T) {
 	same := strings.Repeat("a\n", 200_000)
 	lines := strings.Repeat(" a\n", 100_000)
 	dir := tree(t, map[string]string{"f": same})
-	bad(t, "Patch", dir, args{"patch": patchOf("*** Update File: f", "@@", lines+"-b")}, "too many lines that are alike")
-	bad(t, "Patch", dir, args{"patch": "*** Begin Patch\n*** Update File: f\n" + strings.Repeat("\n", 300_000) + "x"}, "begins with a space")
+	bad(
+		t,
+		"Patch",
+		dir,
+		args{"patch": patchOf("*** Update File: f", "@@", lines+"-b")},
+		"too many lines that are alike",
+	)
+	bad(
+		t,
+		"Patch",
+		dir,
+		args{"patch": "*** Begin Patch\n*** Update File: f\n" + strings.Repeat("\n", 300_000) + "x"},
+		"begins with a space",
+	)
 }
 
 func FuzzPatch(f *testing.F) {
 	f.Add("a\nb\nc\n", patchOf("*** Update File: f", "@@ a", " b", "-c", "+d", "*** End of File"))
-	f.Add("\ufeffa\r\n", patchOf("*** Update File: f", "*** Move to: g", "-a", "+b", "*** Add File: x", "+", "*** Delete File: y"))
+	f.Add(
+		"\ufeffa\r\n",
+		patchOf("*** Update File: f", "*** Move to: g", "-a", "+b", "*** Add File: x", "+", "*** Delete File: y"),
+	)
 	f.Add("", patchOf("*** Update File: f", "@@", "+x"))
 	f.Fuzz(func(t *testing.T, before, patch string) {
 		changes, err := parsePatch(patch)

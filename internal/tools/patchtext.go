@@ -134,7 +134,10 @@ func (p *patchParser) section(line string) (change, error) {
 		}
 		return c, err
 	}
-	return change{}, p.fail("expected *** Add File:, *** Update File:, *** Delete File: or *** End Patch, got %q", cutLine(line, 80))
+	return change{}, p.fail(
+		"expected *** Add File:, *** Update File:, *** Delete File: or *** End Patch, got %q",
+		cutLine(line, 80),
+	)
 }
 
 // header reports whether a line ends the section before it.
@@ -240,7 +243,11 @@ func (p *patchParser) hunk(number int) (hunk, error) {
 // are often wrong, and the context says it better.
 func anchorText(line string) string {
 	line = strings.TrimSpace(strings.TrimPrefix(line, "@@"))
-	if numbers, _, ok := strings.Cut(line, "@@"); ok && strings.HasPrefix(numbers, "-") && strings.Trim(numbers, "-+, 0123456789") == "" {
+	if numbers, _, ok := strings.Cut(
+		line,
+		"@@",
+	); ok && strings.HasPrefix(numbers, "-") &&
+		strings.Trim(numbers, "-+, 0123456789") == "" {
 		return ""
 	}
 	return strings.TrimSpace(strings.TrimSuffix(line, "@@"))
@@ -284,7 +291,15 @@ func applyHunks(content string, hunks []hunk) (string, []string, error) {
 			return "", nil, err
 		}
 		if level > 0 {
-			notes = append(notes, fmt.Sprintf("change %d was applied at line %d, where the lines differ from the patch in %s", h.number, at+1, levels[level].name))
+			notes = append(
+				notes,
+				fmt.Sprintf(
+					"change %d was applied at line %d, where the lines differ from the patch in %s",
+					h.number,
+					at+1,
+					levels[level].name,
+				),
+			)
 		}
 		out = append(out, lines[done:at]...)
 		for _, l := range h.lines {
@@ -322,7 +337,10 @@ var levels = [...]struct {
 	equal func(a, b string) bool
 }{
 	{"nothing", func(a, b string) bool { return a == b }},
-	{"blanks at the end", func(a, b string) bool { return strings.TrimRight(a, " \t\r") == strings.TrimRight(b, " \t\r") }},
+	{
+		"blanks at the end",
+		func(a, b string) bool { return strings.TrimRight(a, " \t\r") == strings.TrimRight(b, " \t\r") },
+	},
 	{"blanks", func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }},
 	{"blanks and punctuation", func(a, b string) bool { return plainText(a) == plainText(b) }},
 }
@@ -365,7 +383,12 @@ func (s *seeker) find(h *hunk, from int) (at, level int, err error) {
 	for _, anchor := range h.anchors {
 		i := s.anchor(from, anchor)
 		if i < 0 {
-			return 0, 0, fmt.Errorf("change %d: the line after @@ was not found%s: %q", h.number, afterLine(from), cutLine(anchor, 120))
+			return 0, 0, fmt.Errorf(
+				"change %d: the line after @@ was not found%s: %q",
+				h.number,
+				afterLine(from),
+				cutLine(anchor, 120),
+			)
 		}
 		from = i + 1
 	}
@@ -381,7 +404,12 @@ func (s *seeker) find(h *hunk, from int) (at, level int, err error) {
 			return 0, 0, errTooAlike
 		}
 		if len(places) > 1 && len(h.anchors) == 0 {
-			return 0, 0, fmt.Errorf("change %d fits %d places (lines %s): add context lines, or @@ with a line above the right one", h.number, len(places), numbers(places))
+			return 0, 0, fmt.Errorf(
+				"change %d fits %d places (lines %s): add context lines, or @@ with a line above the right one",
+				h.number,
+				len(places),
+				numbers(places),
+			)
 		}
 		if len(places) > 0 {
 			return places[0], level, nil
@@ -418,10 +446,18 @@ func (s *seeker) fitting(h *hunk, i, level int) int {
 // missing explains which line of the hunk is not in the file.
 func (s *seeker) missing(h *hunk, from int) error {
 	if h.atEnd {
-		return fmt.Errorf("change %d: the lines before *** End of File are not the last of the file: %q", h.number, cutLine(h.before[0], 120))
+		return fmt.Errorf(
+			"change %d: the lines before *** End of File are not the last of the file: %q",
+			h.number,
+			cutLine(h.before[0], 120),
+		)
 	}
 	if len(s.places(h, 0, 0)) > 0 {
-		return fmt.Errorf("change %d was found only before line %d: put the changes in the order of the file", h.number, from+1)
+		return fmt.Errorf(
+			"change %d was found only before line %d: put the changes in the order of the file",
+			h.number,
+			from+1,
+		)
 	}
 	// The place where most of the lines fit, and there the first that does not.
 	best, most := -1, 0
@@ -435,13 +471,26 @@ func (s *seeker) missing(h *hunk, from int) error {
 		for i, l := range s.lines {
 			whole[i] = l.text
 		}
-		return fmt.Errorf("change %d: line %q was not found%s%s", h.number, cutLine(h.before[0], 120), afterLine(from), nearest(strings.Join(whole, "\n"), h.before[0]))
+		return fmt.Errorf(
+			"change %d: line %q was not found%s%s",
+			h.number,
+			cutLine(h.before[0], 120),
+			afterLine(from),
+			nearest(strings.Join(whole, "\n"), h.before[0]),
+		)
 	}
 	has := "the file ends"
 	if best+most < len(s.lines) {
 		has = fmt.Sprintf("the file has %q", cutLine(s.lines[best+most].text, 120))
 	}
-	return fmt.Errorf("change %d fits from line %d to line %d; after that the patch has %q and %s", h.number, best+1, best+most, cutLine(h.before[min(most, len(h.before)-1)], 120), has)
+	return fmt.Errorf(
+		"change %d fits from line %d to line %d; after that the patch has %q and %s",
+		h.number,
+		best+1,
+		best+most,
+		cutLine(h.before[min(most, len(h.before)-1)], 120),
+		has,
+	)
 }
 
 func (s *seeker) anchor(from int, text string) int {

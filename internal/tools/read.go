@@ -103,7 +103,12 @@ func read(ctx context.Context, call tool.Call, smallTokens int) (tool.Result, er
 		return tool.Result{}, explain(call.Workdir, path, err)
 	}
 	if p.shown == 0 {
-		return tool.Result{}, fmt.Errorf("%s has only %d lines: line_start %d is after its end", shown, p.total, want.first)
+		return tool.Result{}, fmt.Errorf(
+			"%s has only %d lines: line_start %d is after its end",
+			shown,
+			p.total,
+			want.first,
+		)
 	}
 	return tool.Result{Text: p.String() + note}, nil
 }
@@ -200,7 +205,10 @@ func (p *page) String() string {
 		if p.counted {
 			of = fmt.Sprintf(" of %d", p.total)
 		}
-		notes = append(notes, fmt.Sprintf("lines %d-%d%s are shown; continue with line_start %d", p.want.first, last, of, last+1))
+		notes = append(
+			notes,
+			fmt.Sprintf("lines %d-%d%s are shown; continue with line_start %d", p.want.first, last, of, last+1),
+		)
 	}
 	if p.crlf {
 		notes = append(notes, "the lines end with CRLF")
@@ -233,7 +241,13 @@ func nextLine(r *bufio.Reader) (line []byte, rest int, err error) {
 
 func readPicture(r io.Reader, shown, kind string, size int64) (tool.Result, error) {
 	if size > readImage {
-		return tool.Result{}, fmt.Errorf("%s is too large to look at: %s, %s; at most %s", shown, kind, bytesText(size), bytesText(readImage))
+		return tool.Result{}, fmt.Errorf(
+			"%s is too large to look at: %s, %s; at most %s",
+			shown,
+			kind,
+			bytesText(size),
+			bytesText(readImage),
+		)
 	}
 	data, err := io.ReadAll(io.LimitReader(r, readImage))
 	if err != nil {

@@ -251,7 +251,11 @@ func (s *search) report(limit int) string {
 		b.WriteString("no matches\n")
 	}
 	if more {
-		fmt.Fprintf(&b, "[only the first %d matches are shown: use a narrower pattern, path or glob, or max_results]\n", limit)
+		fmt.Fprintf(
+			&b,
+			"[only the first %d matches are shown: use a narrower pattern, path or glob, or max_results]\n",
+			limit,
+		)
 	}
 	if s.skipped > 0 {
 		fmt.Fprintf(&b, "[%d files over %s were not searched]\n", s.skipped, bytesText(rgFile))

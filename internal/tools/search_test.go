@@ -19,11 +19,24 @@ import (
 // project is a small repository with ignored files.
 func project(t testing.TB) string {
 	return tree(t, map[string]string{
-		".git/HEAD": "ref", ".git/info/exclude": "private\n", ".gitignore": "*.log\n/build/\nnode_modules/\n!keep.log\n", ".hidden": "needle hidden\n",
-		"main.go": "package main\n\nfunc main() {\n\tneedle()\n}\n", "a.log": "needle\n", "keep.log": "needle kept\n", "build/out.go": "needle\n",
-		"sub/build/x.go": "needle in sub/build\n", "sub/.gitignore": "*.tmp\n!../a.log\n/only/here\n", "sub/x.tmp": "needle\n", "sub/only/here": "needle\n",
-		"sub/deep/only/here": "needle deep\n", "sub/deep/a_test.go": "package deep // Needle\r\n", "node_modules/m/i.js": "needle\n", "private": "needle\n",
-		"bin.dat": "needle\x00\n", "empty.go": "",
+		".git/HEAD":           "ref",
+		".git/info/exclude":   "private\n",
+		".gitignore":          "*.log\n/build/\nnode_modules/\n!keep.log\n",
+		".hidden":             "needle hidden\n",
+		"main.go":             "package main\n\nfunc main() {\n\tneedle()\n}\n",
+		"a.log":               "needle\n",
+		"keep.log":            "needle kept\n",
+		"build/out.go":        "needle\n",
+		"sub/build/x.go":      "needle in sub/build\n",
+		"sub/.gitignore":      "*.tmp\n!../a.log\n/only/here\n",
+		"sub/x.tmp":           "needle\n",
+		"sub/only/here":       "needle\n",
+		"sub/deep/only/here":  "needle deep\n",
+		"sub/deep/a_test.go":  "package deep // Needle\r\n",
+		"node_modules/m/i.js": "needle\n",
+		"private":             "needle\n",
+		"bin.dat":             "needle\x00\n",
+		"empty.go":            "",
 	})
 }
 
@@ -42,7 +55,11 @@ func TestGlob(t *testing.T) {
 		{"alternatives", args{"pattern": "{main,empty}.go"}, "empty.go main.go"},
 		{"hidden", args{"pattern": ".*"}, ".gitignore .hidden"},
 		{"negated", args{"pattern": "*.log"}, "keep.log"},
-		{"ignored by exclude", args{"pattern": "private"}, "no files match private (to search sub-directories too: **/private)"},
+		{
+			"ignored by exclude",
+			args{"pattern": "private"},
+			"no files match private (to search sub-directories too: **/private)",
+		},
 		{"git itself", args{"pattern": ".git/**"}, "HEAD-is-visible-when-named"},
 		{"anchored in a sub-directory", args{"pattern": "**/here"}, "sub/deep/only/here"},
 		{"asked for by name", args{"pattern": "**", "path": "node_modules"}, "node_modules/m/i.js"},
@@ -111,18 +128,41 @@ func TestRg(t *testing.T) {
 		args args
 		want string
 	}{
-		{"plain", args{"pattern": "needle"}, ".hidden:1:needle hidden\nkeep.log:1:needle kept\nmain.go:4:\tneedle()\nsub/build/x.go:1:needle in sub/build\nsub/deep/only/here:1:needle deep\n"},
-		{"case", args{"pattern": "NEEDLE", "ignore_case": true, "path": "sub"}, "sub/build/x.go:1:needle in sub/build\nsub/deep/a_test.go:1:package deep // Needle\nsub/deep/only/here:1:needle deep\n"},
-		{"glob by name", args{"pattern": "needle", "glob": "*.go"}, "main.go:4:\tneedle()\nsub/build/x.go:1:needle in sub/build\n"},
+		{
+			"plain",
+			args{"pattern": "needle"},
+			".hidden:1:needle hidden\nkeep.log:1:needle kept\nmain.go:4:\tneedle()\n" +
+				"sub/build/x.go:1:needle in sub/build\nsub/deep/only/here:1:needle deep\n",
+		},
+		{
+			"case",
+			args{"pattern": "NEEDLE", "ignore_case": true, "path": "sub"},
+			"sub/build/x.go:1:needle in sub/build\nsub/deep/a_test.go:1:package deep // Needle\n" +
+				"sub/deep/only/here:1:needle deep\n",
+		},
+		{
+			"glob by name",
+			args{"pattern": "needle", "glob": "*.go"},
+			"main.go:4:\tneedle()\nsub/build/x.go:1:needle in sub/build\n",
+		},
 		{"glob by path", args{"pattern": "needle", "glob": "sub/**/*.go"}, "sub/build/x.go:1:needle in sub/build\n"},
 		{"file", args{"pattern": "^func", "path": "main.go"}, "main.go:3:func main() {\n"},
 		{"ignored file by name", args{"pattern": "needle", "path": "a.log"}, "a.log:1:needle\n"},
 		{"ignored directory by name", args{"pattern": "needle", "path": "build"}, "build/out.go:1:needle\n"},
 		{"end of a CRLF line", args{"pattern": "Needle$"}, "sub/deep/a_test.go:1:package deep // Needle\n"},
-		{"context", args{"pattern": "needle", "path": "main.go", "context": 1.0}, "main.go-3-func main() {\nmain.go:4:\tneedle()\nmain.go-5-}\n"},
+		{
+			"context",
+			args{"pattern": "needle", "path": "main.go", "context": 1.0},
+			"main.go-3-func main() {\nmain.go:4:\tneedle()\nmain.go-5-}\n",
+		},
 		{"binary by name", args{"pattern": "needle", "path": "bin.dat"}, "no matches\n"},
 		{"nothing", args{"pattern": "n33dle"}, "no matches\n"},
-		{"limit", args{"pattern": "needle", "max_results": 2.0}, ".hidden:1:needle hidden\nkeep.log:1:needle kept\n[only the first 2 matches are shown: use a narrower pattern, path or glob, or max_results]\n"},
+		{
+			"limit",
+			args{"pattern": "needle", "max_results": 2.0},
+			".hidden:1:needle hidden\nkeep.log:1:needle kept\n" +
+				"[only the first 2 matches are shown: use a narrower pattern, path or glob, or max_results]\n",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { equal(t, good(t, "Rg", dir, tt.args), tt.want) })
@@ -136,7 +176,11 @@ func TestRg(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, name := range []string{"Rg", "Glob", "Ls"} {
-		if _, err := named(t, name, Options{}).Execute(ctx, tool.Call{Workdir: dir, Args: args{"pattern": "needle"}}); err == nil {
+		if _, err := named(
+			t,
+			name,
+			Options{},
+		).Execute(ctx, tool.Call{Workdir: dir, Args: args{"pattern": "needle"}}); err == nil {
 			t.Errorf("%s goes on after it was cancelled", name)
 		}
 	}
@@ -174,7 +218,12 @@ f:20:line 20 hit
 g:1:hit
 `)
 	got = good(t, "Rg", dir, args{"pattern": "hit", "context": 1.0, "max_results": 1.0})
-	equal(t, got, "f:1:line 1 hit\nf-2-line 2\n[only the first 1 matches are shown: use a narrower pattern, path or glob, or max_results]\n")
+	equal(
+		t,
+		got,
+		"f:1:line 1 hit\nf-2-line 2\n"+
+			"[only the first 1 matches are shown: use a narrower pattern, path or glob, or max_results]\n",
+	)
 }
 
 func TestRgLongLines(t *testing.T) {
@@ -189,11 +238,56 @@ func TestRgLongLines(t *testing.T) {
 // The words that are looked for first must never hide a line that matches.
 func TestRequired(t *testing.T) {
 	lines := []string{
-		"foo", "bar", "foobar", "FOO", "task", "TASK", "ta\u017fk", "tas\u212a", "caf\u00e9", "CAF\u00c9", "", " ", "func New(", "func  Newer(", "aXb", "\ufffd", "a\xffb", "abab", "ab",
+		"foo",
+		"bar",
+		"foobar",
+		"FOO",
+		"task",
+		"TASK",
+		"ta\u017fk",
+		"tas\u212a",
+		"caf\u00e9",
+		"CAF\u00c9",
+		"",
+		" ",
+		"func New(",
+		"func  Newer(",
+		"aXb",
+		"\ufffd",
+		"a\xffb",
+		"abab",
+		"ab",
 	}
 	patterns := []string{
-		`foo`, `foo|bar`, `(foo|bar)+`, `(?i)foo`, `(?i)task`, `(?i)café`, `\bfoo\b`, `^foo`, `foo$`, `fo*`, `fo+`, `(foo)?bar`, `f(o|O)o`, `func\s+New\w*\(`, `a.b`,
-		`\x{fffd}`, `(ab){2}`, `(ab){0,2}$`, `(?i:f)oo`, `foo|`, `[f]oo`, `(?i)s|bar`, `x*`, `(?i)foo|BAR`, `(?:foo|(?i:bar))`, `\Afoo\z`, `^foo$`, `.`, `^$`,
+		`foo`,
+		`foo|bar`,
+		`(foo|bar)+`,
+		`(?i)foo`,
+		`(?i)task`,
+		`(?i)café`,
+		`\bfoo\b`,
+		`^foo`,
+		`foo$`,
+		`fo*`,
+		`fo+`,
+		`(foo)?bar`,
+		`f(o|O)o`,
+		`func\s+New\w*\(`,
+		`a.b`,
+		`\x{fffd}`,
+		`(ab){2}`,
+		`(ab){0,2}$`,
+		`(?i:f)oo`,
+		`foo|`,
+		`[f]oo`,
+		`(?i)s|bar`,
+		`x*`,
+		`(?i)foo|BAR`,
+		`(?:foo|(?i:bar))`,
+		`\Afoo\z`,
+		`^foo$`,
+		`.`,
+		`^$`,
 	}
 	for _, p := range patterns {
 		for _, fold := range []bool{false, true} {
@@ -226,11 +320,58 @@ func TestRequired(t *testing.T) {
 // The rules are read as the reference package reads them, and as git does.
 func TestIgnore(t *testing.T) {
 	paths := []string{
-		"a.log", "keep.log", "build", "build/x", "sub/build", "docs/a.txt", "docs/sub/a.txt", "x/y/z", "foo", "foo/bar", "a b", "a b ", "#x", "!x", "[x]", "tmp", "tmp/a", "x.tmp", "deep/er/x.tmp", "é",
+		"a.log",
+		"keep.log",
+		"build",
+		"build/x",
+		"sub/build",
+		"docs/a.txt",
+		"docs/sub/a.txt",
+		"x/y/z",
+		"foo",
+		"foo/bar",
+		"a b",
+		"a b ",
+		"#x",
+		"!x",
+		"[x]",
+		"tmp",
+		"tmp/a",
+		"x.tmp",
+		"deep/er/x.tmp",
+		"é",
 	}
 	sets := [][]string{
-		{"*.log", "!keep.log"}, {"/build"}, {"build/"}, {"docs/*.txt"}, {"docs/**/*.txt"}, {"**/z"}, {"x/**"}, {"/foo", "!foo"}, {"foo/*", "!foo/bar"},
-		{`a\ b`, `a b\ `}, {`\#x`, "#y"}, {`\!x`}, {`\[x\]`}, {"[a-z].log"}, {"*"}, {"*", "!*.tmp"}, {"tmp/", "!tmp/a"}, {"x.tmp  "}, {"?"}, {"**"}, {"/**/x.tmp"}, {"!"}, {"/"}, {"deep/er"},
+		{
+			"*.log",
+			"!keep.log",
+		},
+		{"/build"},
+		{"build/"},
+		{"docs/*.txt"},
+		{"docs/**/*.txt"},
+		{"**/z"},
+		{"x/**"},
+		{"/foo", "!foo"},
+		{"foo/*", "!foo/bar"},
+		{
+			`a\ b`,
+			`a b\ `,
+		},
+		{`\#x`, "#y"},
+		{`\!x`},
+		{`\[x\]`},
+		{"[a-z].log"},
+		{"*"},
+		{"*", "!*.tmp"},
+		{"tmp/", "!tmp/a"},
+		{"x.tmp  "},
+		{"?"},
+		{"**"},
+		{"/**/x.tmp"},
+		{"!"},
+		{"/"},
+		{"deep/er"},
 	}
 	for _, set := range sets {
 		reference := gitignore.New(set...)
@@ -285,7 +426,19 @@ func sorted(text string) []string {
 // A pattern made to take for ever is left out.
 func TestHostileIgnore(t *testing.T) {
 	dir := tree(t, map[string]string{
-		".gitignore":                   strings.Repeat("a*", 40) + "b\n**/" + strings.Repeat("*a/**/", 30) + "\n" + strings.Repeat("*a", 6) + "b\n" + strings.Repeat("**/a*/", 3) + "**/b\n",
+		".gitignore": strings.Repeat(
+			"a*",
+			40,
+		) + "b\n**/" + strings.Repeat(
+			"*a/**/",
+			30,
+		) + "\n" + strings.Repeat(
+			"*a",
+			6,
+		) + "b\n" + strings.Repeat(
+			"**/a*/",
+			3,
+		) + "**/b\n",
 		strings.Repeat("a", 200):       "",
 		strings.Repeat("a/", 60) + "x": "",
 	})
@@ -307,7 +460,17 @@ func forest(b *testing.B) string {
 			must(b, os.WriteFile(filepath.Join(sub, fmt.Sprintf("f%d.go", f)), []byte(text), 0o644))
 		}
 	}
-	must(b, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.log\n*.tmp\n/build/\nnode_modules/\n.DS_Store\n*.swp\ndist/\n*.o\n*.a\ncoverage.*\n/bin\ndocs/_build/**\n"), 0o644))
+	must(
+		b,
+		os.WriteFile(
+			filepath.Join(dir, ".gitignore"),
+			[]byte(
+				"*.log\n*.tmp\n/build/\nnode_modules/\n.DS_Store\n*.swp\ndist/\n*.o\n*.a\ncoverage.*\n/bin\n"+
+					"docs/_build/**\n",
+			),
+			0o644,
+		),
+	)
 	return dir
 }
 

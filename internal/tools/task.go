@@ -14,7 +14,7 @@ func taskTool() tool.Tool {
 		Name:        "Task",
 		Description: taskText,
 		Schema: tool.MustSchema(`{"type":"object","properties":{
-"description":{"type":"string","minLength":1,"description":"The work in three to five words, shown to the person."},
+"description":{"type":"string","minLength":1,"description":"The work in three to five words, shown to the user."},
 "prompt":{"type":"string","minLength":1,"description":"The complete instructions."},
 "agent":{"type":"string","description":"The agent to use (default: the active one)."}},
 "required":["description","prompt"],"additionalProperties":false}`),
@@ -23,7 +23,12 @@ func taskTool() tool.Tool {
 			if call.Host == nil {
 				return tool.Result{}, errAlone
 			}
-			answer, err := call.Host.Delegate(ctx, text(call.Args, "agent"), text(call.Args, "description"), text(call.Args, "prompt"))
+			answer, err := call.Host.Delegate(
+				ctx,
+				text(call.Args, "agent"),
+				text(call.Args, "description"),
+				text(call.Args, "prompt"),
+			)
 			if err != nil {
 				return tool.Result{}, err
 			}

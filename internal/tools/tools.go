@@ -1,5 +1,5 @@
 // Package tools is the built-in tools: what the model can do to files, the shell,
-// its todo list and the person. It does not decide whether a call may run; that is
+// its todo list and the user. It does not decide whether a call may run; that is
 // the agent's and its guards' business.
 package tools
 
@@ -134,7 +134,7 @@ func texts(args map[string]any, name string) []string {
 	return nil
 }
 
-// home expands a leading ~ to the person's home directory.
+// home expands a leading ~ to the user's home directory.
 func home(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && rest[0] != '/' && rest[0] != filepath.Separator {

@@ -116,10 +116,22 @@ func contains(t testing.TB, got string, parts ...string) {
 // HO-37 HO-38: names and parameters, with the required ones marked.
 func TestTools(t *testing.T) {
 	want := map[string]string{
-		"Bash": "command! workdir timeout_ms", "Read": "path! line_start line_end count", "Write": "path! content!",
-		"Edit": "file_path! old_string! new_string! replace_all", "Patch": "patch!", "Glob": "pattern! path", "Ls": "path depth",
-		"Mkdir": "paths!", "Rg": "pattern! path glob ignore_case context max_results", "TodoCreate": "summary items!", "TodoList": "",
-		"TodoProgress": "updates!", "Done": "summary!", "Ask": "question! options multi_select", "Batch": "calls!", "Task": "description! prompt! agent",
+		"Bash":         "command! workdir timeout_ms",
+		"Read":         "path! line_start line_end count",
+		"Write":        "path! content!",
+		"Edit":         "file_path! old_string! new_string! replace_all",
+		"Patch":        "patch!",
+		"Glob":         "pattern! path",
+		"Ls":           "path depth",
+		"Mkdir":        "paths!",
+		"Rg":           "pattern! path glob ignore_case context max_results",
+		"TodoCreate":   "summary items!",
+		"TodoList":     "",
+		"TodoProgress": "updates!",
+		"Done":         "summary!",
+		"Ask":          "question! options multi_select",
+		"Batch":        "calls!",
+		"Task":         "description! prompt! agent",
 	}
 	got := map[string]string{}
 	for _, tl := range New(Options{}) {
@@ -167,7 +179,8 @@ func TestManual(t *testing.T) {
 }
 
 func TestPaths(t *testing.T) {
-	patch := "*** Begin Patch\n*** Add File: new\n+x\n*** Update File: old\n-a\n+b\n*** Update File: from\n*** Move to: to\n-a\n+b\n*** Delete File: gone\n*** End Patch"
+	patch := "*** Begin Patch\n*** Add File: new\n+x\n*** Update File: old\n-a\n+b\n*** Update File: from\n" +
+		"*** Move to: to\n-a\n+b\n*** Delete File: gone\n*** End Patch"
 	userHome, err := os.UserHomeDir()
 	must(t, err)
 	tests := []struct {
@@ -176,7 +189,11 @@ func TestPaths(t *testing.T) {
 		want string
 	}{
 		{"Read", args{"path": "a"}, "{[a] [] [a] [] []}"},
-		{"Read", args{"path": "~/a"}, "{[" + filepath.Join(userHome, "a") + "] [] [" + filepath.Join(userHome, "a") + "] [] []}"},
+		{
+			"Read",
+			args{"path": "~/a"},
+			"{[" + filepath.Join(userHome, "a") + "] [] [" + filepath.Join(userHome, "a") + "] [] []}",
+		},
 		{"Write", args{"path": "a"}, "{[] [a] [a] [a] []}"},
 		{"Edit", args{"file_path": "a"}, "{[] [a] [a] [a] []}"},
 		{"Mkdir", args{"paths": []any{"a", "b"}}, "{[] [a b] [] [] []}"},
@@ -208,13 +225,22 @@ func TestTodo(t *testing.T) {
 	text, err := run("TodoList", args{})
 	must(t, err)
 	equal(t, text, "the todo list is empty")
-	text, err = run("TodoCreate", args{"summary": "work", "items": []any{args{"content": "one"}, args{"content": "two"}}})
+	text, err = run(
+		"TodoCreate",
+		args{"summary": "work", "items": []any{args{"content": "one"}, args{"content": "two"}}},
+	)
 	must(t, err)
 	equal(t, text, "work\n1. [ ] one\n2. [ ] two")
-	text, err = run("TodoProgress", args{"updates": []any{args{"index": 1.0, "status": "completed"}, args{"index": 2.0, "status": "in_progress"}}})
+	text, err = run(
+		"TodoProgress",
+		args{"updates": []any{args{"index": 1.0, "status": "completed"}, args{"index": 2.0, "status": "in_progress"}}},
+	)
 	must(t, err)
 	equal(t, text, "work\n1. [x] one\n2. [>] two")
-	if _, err := run("TodoProgress", args{"updates": []any{args{"index": 1.0, "status": "pending"}, args{"index": 3.0, "status": "completed"}}}); err == nil {
+	if _, err := run(
+		"TodoProgress",
+		args{"updates": []any{args{"index": 1.0, "status": "pending"}, args{"index": 3.0, "status": "completed"}}},
+	); err == nil {
 		t.Error("index 3 of 2 items")
 	}
 	if c := list.Counts(); c.Completed != 1 || c.InProgress != 1 {
@@ -316,18 +342,31 @@ func TestConversationTools(t *testing.T) {
 	}
 	h := &host{answers: []string{"a", "b"}}
 	ask := named(t, "Ask", Options{})
-	r, err := useWith(t, ask, tool.Call{Host: h, Args: args{"question": "which?", "options": []any{"a", "b"}, "multi_select": true}})
+	r, err := useWith(
+		t,
+		ask,
+		tool.Call{Host: h, Args: args{"question": "which?", "options": []any{"a", "b"}, "multi_select": true}},
+	)
 	must(t, err)
 	equal(t, r.Text, "a\nb")
 	equal(t, h.log[0], "which? [a b] true")
-	if _, err := useWith(t, ask, tool.Call{Host: &host{}, Args: args{"question": "which?"}}); err == nil || err.Error() != "nobody is there" {
+	if _, err := useWith(
+		t,
+		ask,
+		tool.Call{Host: &host{}, Args: args{"question": "which?"}},
+	); err == nil ||
+		err.Error() != "nobody is there" {
 		t.Errorf("error %v", err)
 	}
 	task := named(t, "Task", Options{})
 	r, err = useWith(t, task, tool.Call{Host: h, Args: args{"description": "d", "prompt": "do it", "agent": "helper"}})
 	must(t, err)
 	equal(t, r.Text, "helper do it")
-	if _, err := useWith(t, task, tool.Call{Host: h, Args: args{"description": "d", "prompt": "p", "agent": "nobody"}}); err == nil {
+	if _, err := useWith(
+		t,
+		task,
+		tool.Call{Host: h, Args: args{"description": "d", "prompt": "p", "agent": "nobody"}},
+	); err == nil {
 		t.Error("unknown agent")
 	}
 }
@@ -337,9 +376,21 @@ func TestBatch(t *testing.T) {
 		return useWith(t, named(t, "Batch", o), tool.Call{Host: h, Args: args{"calls": calls}})
 	}
 	h := &host{}
-	r, err := run(h, Options{}, args{"name": "Write", "arguments": args{"path": "x"}}, args{"name": "Fail"}, args{"name": "Panic"}, args{"name": "Other"})
+	r, err := run(
+		h,
+		Options{},
+		args{"name": "Write", "arguments": args{"path": "x"}},
+		args{"name": "Fail"},
+		args{"name": "Panic"},
+		args{"name": "Other"},
+	)
 	must(t, err)
-	equal(t, r.Text, "[1/4] Write:\nWrite{\"path\":\"x\"}\n\n[2/4] Fail failed: no luck\n\n[3/4] Panic failed: panic: broken\n\n[4/4] Other:\nOther{}")
+	equal(
+		t,
+		r.Text,
+		"[1/4] Write:\nWrite{\"path\":\"x\"}\n\n[2/4] Fail failed: no luck\n\n"+
+			"[3/4] Panic failed: panic: broken\n\n[4/4] Other:\nOther{}",
+	)
 	equal(t, strings.Join(h.log, " "), "Write Other")
 
 	// Calls that may run side by side do, or these would wait for each other for ever.
@@ -352,7 +403,13 @@ func TestBatch(t *testing.T) {
 		t.Error("a batch of which everything failed is an error")
 	}
 	for _, name := range []string{"Batch", "Done"} {
-		if _, err := run(h, Options{}, args{"name": "Read"}, args{"name": name}); err == nil || !strings.Contains(err.Error(), "calls[1]: "+name) {
+		if _, err := run(
+			h,
+			Options{},
+			args{"name": "Read"},
+			args{"name": name},
+		); err == nil ||
+			!strings.Contains(err.Error(), "calls[1]: "+name) {
 			t.Errorf("%s inside: %v", name, err)
 		}
 	}

@@ -58,7 +58,12 @@ func TestModes(t *testing.T) {
 	equal(t, content(t, dir, "sub/made"), "b\n")
 	good(t, "Write", dir, args{"path": "one", "content": "b\n"})
 	equal(t, content(t, dir, "two"), "b\n")
-	good(t, "Patch", dir, args{"patch": "*** Begin Patch\n*** Update File: script\n*** Move to: bin/run\n-c\n+d\n*** End Patch"})
+	good(
+		t,
+		"Patch",
+		dir,
+		args{"patch": "*** Begin Patch\n*** Update File: script\n*** Move to: bin/run\n-c\n+d\n*** End Patch"},
+	)
 	if got := mode("bin/run"); got != 0o751 {
 		t.Errorf("mode after a move %v", got)
 	}
@@ -81,7 +86,13 @@ func TestReadOnly(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "ro"), 0o755) })
 	bad(t, "Write", dir, args{"path": "ro/new", "content": "x"}, "ro/new: permission denied")
 	bad(t, "Write", dir, args{"path": "file", "content": "x"}, "file: permission denied")
-	bad(t, "Patch", dir, args{"patch": "*** Begin Patch\n*** Update File: ro/f\n-a\n+b\n*** Add File: ro/new\n+x\n*** End Patch"}, "nothing was changed")
+	bad(
+		t,
+		"Patch",
+		dir,
+		args{"patch": "*** Begin Patch\n*** Update File: ro/f\n-a\n+b\n*** Add File: ro/new\n+x\n*** End Patch"},
+		"nothing was changed",
+	)
 	equal(t, content(t, dir, "ro/f"), "a\n")
 	good(t, "Write", dir, args{"path": "ro/f", "content": "b\n"})
 	equal(t, content(t, dir, "ro/f"), "b\n")

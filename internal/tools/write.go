@@ -33,7 +33,10 @@ func writeTool() tool.Tool {
 			content := text(call.Args, "content")
 			path := absolute(call.Workdir, text(call.Args, "path"))
 			if strings.HasSuffix(text(call.Args, "path"), "/") {
-				return tool.Result{}, fmt.Errorf("%s names a directory, not a file: use Mkdir to create a directory", text(call.Args, "path"))
+				return tool.Result{}, fmt.Errorf(
+					"%s names a directory, not a file: use Mkdir to create a directory",
+					text(call.Args, "path"),
+				)
 			}
 			created, err := save(call.Workdir, path, content)
 			if err != nil {
@@ -47,7 +50,9 @@ func writeTool() tool.Tool {
 			if content != "" && !strings.HasSuffix(content, "\n") {
 				lines++
 			}
-			return tool.Result{Text: fmt.Sprintf("%s %s: %d bytes, %d lines", verb, display(call.Workdir, path), len(content), lines)}, nil
+			return tool.Result{
+				Text: fmt.Sprintf("%s %s: %d bytes, %d lines", verb, display(call.Workdir, path), len(content), lines),
+			}, nil
 		},
 	}
 }

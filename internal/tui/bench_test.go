@@ -32,15 +32,23 @@ func feedEvents(m *model, list ...agent.Event) {
 func history(m *model, n, size int) {
 	for i := range n {
 		id := fmt.Sprint(i)
-		feedEvents(m,
+		feedEvents(
+			m,
 			agent.Event{Kind: agent.TurnStarted, Text: "question " + id},
 			agent.Event{Kind: agent.ToolStarted, Tool: "Bash", CallID: id, Args: map[string]any{"command": "make"}},
 			agent.Event{Kind: agent.ToolFinished, Tool: "Bash", CallID: id, Text: strings.Repeat("output\n", 20)},
-			agent.Event{Kind: agent.TextDelta, Text: "An **answer** with\n\n- a list\n- of things\n\n```python\nprint('and code')\n```\n"},
-			agent.Event{Kind: agent.Answered}, agent.Event{Kind: agent.TurnEnded},
+			agent.Event{
+				Kind: agent.TextDelta,
+				Text: "An **answer** with\n\n- a list\n- of things\n\n```python\nprint('and code')\n```\n",
+			},
+			agent.Event{Kind: agent.Answered},
+			agent.Event{Kind: agent.TurnEnded},
 		)
 	}
-	feedEvents(m, agent.Event{Kind: agent.ToolStarted, Tool: "Bash", CallID: "big", Args: map[string]any{"command": "flood"}})
+	feedEvents(
+		m,
+		agent.Event{Kind: agent.ToolStarted, Tool: "Bash", CallID: "big", Args: map[string]any{"command": "flood"}},
+	)
 	line := strings.Repeat("x", 59) + "\n"
 	for range size / len(line) / 100 {
 		feedEvents(m, agent.Event{Kind: agent.ToolOutput, Tool: "Bash", CallID: "big", Text: strings.Repeat(line, 100)})
@@ -127,9 +135,16 @@ func TestFits(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {1, 1}, {3, 2}, {10, 5}, {39, 7}, {200, 60}} {
 		m := bare(size[0], size[1])
 		history(m, 3, 10_000)
-		feedEvents(m,
+		feedEvents(
+			m,
 			agent.Event{Kind: agent.ThoughtDelta, Text: "日本語 thinking"},
-			agent.Event{Kind: agent.TextDelta, Text: "| a | b |\n|---|---|\n| 日本語日本語日本語 | " + strings.Repeat("wide ", 40) + "|\n\n> - quoted\n>   1. list\n\n~~~\ncode\x1b[31m\n~~~\n"},
+			agent.Event{
+				Kind: agent.TextDelta,
+				Text: "| a | b |\n|---|---|\n| 日本語日本語日本語 | " + strings.Repeat(
+					"wide ",
+					40,
+				) + "|\n\n> - quoted\n>   1. list\n\n~~~\ncode\x1b[31m\n~~~\n",
+			},
 			agent.Event{Kind: agent.Noticed, Source: "plugin", Text: strings.Repeat("notice ", 50)},
 			agent.Event{Kind: agent.Injected, Agent: "sub", Text: "for a sub-agent"},
 		)
@@ -140,7 +155,13 @@ func TestFits(t *testing.T) {
 			"help":       m.help,
 			"approval": func() {
 				m.pick = nil
-				m.asks = []*question{newApproval(agent.Approval{Tool: "Bash", Agent: "a"}, []string{strings.Repeat("long ", 60), "+more"}, "Bash:x")}
+				m.asks = []*question{
+					newApproval(
+						agent.Approval{Tool: "Bash", Agent: "a"},
+						[]string{strings.Repeat("long ", 60), "+more"},
+						"Bash:x",
+					),
+				}
 			},
 			"search": func() { m.asks = nil; m.find = &finder{} },
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/idelchi/aura/internal/plain"
 )
 
-// said is something the person said.
+// said is something the user said.
 type said struct {
 	words   string
 	command bool

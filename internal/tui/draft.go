@@ -15,7 +15,7 @@ import (
 	"github.com/idelchi/aura/internal/plain"
 )
 
-// draft is the input while it is in the editor of the person. It may be used from any
+// draft is the input while it is in the editor of the user. It may be used from any
 // goroutine.
 type draft struct {
 	mu     sync.Mutex
@@ -95,7 +95,7 @@ func (d *draft) keep(h *plain.History) {
 // edited is the end of the external editor.
 type edited struct{ err error }
 
-// edit opens the input in the editor of the person.
+// edit opens the input in the editor of the user.
 func (m *model) edit() tea.Cmd {
 	cmd, err := m.ui.draft.open(m.input.value(), firstOf(m.env("VISUAL"), m.env("EDITOR"), "vi"))
 	if err != nil {

@@ -216,7 +216,12 @@ func (m *model) call(e *agent.Event, change []string) {
 	}
 	if at == nil || e.Kind == agent.ToolStarted {
 		m.closeText()
-		c := &called{tool: e.Tool, label: plain.Describe(e.Tool, e.Args), change: change, touched: m.live.touched[e.CallID]}
+		c := &called{
+			tool:    e.Tool,
+			label:   plain.Describe(e.Tool, e.Args),
+			change:  change,
+			touched: m.live.touched[e.CallID],
+		}
 		delete(m.live.touched, e.CallID)
 		at = m.add(c, e.Agent)
 		m.live.calls[key] = at
@@ -336,7 +341,10 @@ func (m *model) past(msg *message.Message) {
 			m.add(a, "")
 		}
 		for _, c := range msg.ToolCalls {
-			m.live.calls["\x00"+c.ID] = m.add(&called{tool: c.Name, label: plain.Describe(c.Name, c.Arguments), state: abandoned}, "")
+			m.live.calls["\x00"+c.ID] = m.add(
+				&called{tool: c.Name, label: plain.Describe(c.Name, c.Arguments), state: abandoned},
+				"",
+			)
 		}
 	case msg.Role == message.Tool:
 		if at := m.live.calls["\x00"+msg.ToolCallID]; at != nil {

@@ -34,8 +34,13 @@ func BeforeChat(_ context.Context, _ sdk.BeforeChatContext) (sdk.Result, error) 
 func TestMenus(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{
-		provider: scripted, "turns.yaml": "turns: [{text: hello}]\n", "src/alpha.go": "", "src/beta.go": "",
-		".aura/plugins/greet/plugin.yaml": "name: greet\n", ".aura/plugins/greet/go.mod": "module greet\n\ngo 1.26\n", ".aura/plugins/greet/main.go": greetPlugin,
+		provider:                          scripted,
+		"turns.yaml":                      "turns: [{text: hello}]\n",
+		"src/alpha.go":                    "",
+		"src/beta.go":                     "",
+		".aura/plugins/greet/plugin.yaml": "name: greet\n",
+		".aura/plugins/greet/go.mod":      "module greet\n\ngo 1.26\n",
+		".aura/plugins/greet/main.go":     greetPlugin,
 	}, setup{})
 	s.idle("say something")
 	s.types("/g")
@@ -141,7 +146,10 @@ turns: [{text: "Words that are broken at the edge of the screen, wherever that m
 	s.types("hi\r")
 	s.idle("Words that")
 	s.size(40, 14)
-	s.until("narrow", func(text string) bool { return strings.Contains(text, "Words that are broken at the edge of\n") })
+	s.until(
+		"narrow",
+		func(text string) bool { return strings.Contains(text, "Words that are broken at the edge of\n") },
+	)
 	s.golden("narrow")
 	s.size(6, 3)
 	s.until("tiny", func(text string) bool { return !strings.Contains(text, "Words") })
@@ -229,7 +237,10 @@ turns:
 	if !strings.Contains(s.raw.String(), "\x1b]52;c;RWRpdGVkLg==") {
 		t.Error("nothing was copied")
 	}
-	if history, err := os.ReadFile(filepath.Join(s.dir, "home/.aura/history")); err != nil || !strings.Contains(string(history), `one\ntwo`) {
+	if history, err := os.ReadFile(
+		filepath.Join(s.dir, "home/.aura/history"),
+	); err != nil ||
+		!strings.Contains(string(history), `one\ntwo`) {
 		t.Errorf("history %q, %v", history, err)
 	}
 }
@@ -317,7 +328,14 @@ func TestColours(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{text: \"# Title\\n\\n```python\\nprint('x')\\n```\"}]\n"}, setup{env: env})
+			s := open(
+				t,
+				map[string]string{
+					provider:     scripted,
+					"turns.yaml": "turns: [{text: \"# Title\\n\\n```python\\nprint('x')\\n```\"}]\n",
+				},
+				setup{env: env},
+			)
 			s.idle("say something")
 			s.types("hi\r")
 			s.idle("print('x')")

@@ -9,7 +9,7 @@ import (
 	"github.com/idelchi/aura/internal/plain"
 )
 
-// editor is the text that the person types: several lines, with large pastes shown
+// editor is the text that the user types: several lines, with large pastes shown
 // in short. It knows keys and no terminal.
 type editor struct {
 	text    []rune
@@ -78,7 +78,8 @@ func (e *editor) insert(s string) {
 // paste inserts what was pasted, in short if it is long.
 func (e *editor) paste(s string) {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-	if e.single || len(e.pastes) >= maxPastes || len(s) > maxInput || strings.Count(s, "\n") < pasteLines && len(s) < pasteBytes {
+	if e.single || len(e.pastes) >= maxPastes || len(s) > maxInput ||
+		strings.Count(s, "\n") < pasteLines && len(s) < pasteBytes {
 		e.insert(s)
 		return
 	}
@@ -90,7 +91,11 @@ func (e *editor) paste(s string) {
 // shown is how a rune appears.
 func (e *editor) shown(r rune) string {
 	if i := int(r) - pasteRune; i >= 0 && i < len(e.pastes) {
-		return fmt.Sprintf("[paste %d: %s]", i+1, count(strings.Count(strings.TrimSuffix(e.pastes[i], "\n"), "\n")+1, "line"))
+		return fmt.Sprintf(
+			"[paste %d: %s]",
+			i+1,
+			count(strings.Count(strings.TrimSuffix(e.pastes[i], "\n"), "\n")+1, "line"),
+		)
 	}
 	if r == '\t' {
 		return "    "

@@ -52,7 +52,7 @@ func (m *model) wake() tea.Cmd {
 func (m *model) questionKey(name, typed string) tea.Cmd {
 	q := m.asks[0]
 	if typed != "" && !m.input.empty() && time.Since(q.shown) < surprise {
-		// The person was typing when the question came up: that is no answer to it.
+		// The user was typing when the question came up: that is no answer to it.
 		m.input.key(name, typed)
 		return nil
 	}

@@ -46,7 +46,11 @@ func matchCommands(list []commands.Command, word string) []option {
 		if c.Source != "" {
 			detail = strings.TrimSpace(detail + " (" + c.Source + ")")
 		}
-		o := option{name: strings.Join(append([]string{"/" + c.Name}, c.Hints...), " "), detail: detail, value: "/" + c.Name}
+		o := option{
+			name:   strings.Join(append([]string{"/" + c.Name}, c.Hints...), " "),
+			detail: detail,
+			value:  "/" + c.Name,
+		}
 		if len(c.Hints) > 0 {
 			o.value += " "
 		}
@@ -101,7 +105,8 @@ func (m *model) menuKey(name string) (used bool) {
 		m.accept()
 	case "enter":
 		chosen := m.menu.items[m.menu.at]
-		if !m.menu.files && (strings.TrimSpace(chosen.value) == m.input.value() || !strings.HasSuffix(chosen.value, " ")) {
+		if !m.menu.files &&
+			(strings.TrimSpace(chosen.value) == m.input.value() || !strings.HasSuffix(chosen.value, " ")) {
 			m.input.set(strings.TrimSpace(chosen.value)) // Complete: Enter sends it.
 			m.menu = menu{}
 			return false

@@ -58,7 +58,7 @@ type activity struct {
 	retry   time.Time // When the request is sent again; zero if it need not.
 	asked   bool      // To cancel.
 	queue   []string
-	held    bool // What is queued comes back to the person, one by one, instead of being sent.
+	held    bool // What is queued comes back to the user, one by one, instead of being sent.
 }
 
 // finder is a search in the transcript.
@@ -70,13 +70,25 @@ type finder struct {
 
 func newModel(u *UI, resume string) *model {
 	return &model{
-		ui: u, resume: resume, size: size{80, 24}, input: editor{history: u.history}, live: live{painter: &painter{}, calls: map[string]*entry{}},
+		ui:     u,
+		resume: resume,
+		size:   size{80, 24},
+		input:  editor{history: u.history},
+		live:   live{painter: &painter{}, calls: map[string]*entry{}},
 	}
 }
 
 // Init starts the session.
 func (m *model) Init() tea.Cmd {
-	m.log.add(&note{sign: "✻", style: magenta, body: none, words: strings.TrimSpace("aura " + m.ui.opts.Version + "  ·  / for commands, @ for files, F1 for help")}, false)
+	m.log.add(
+		&note{
+			sign:  "✻",
+			style: magenta,
+			body:  none,
+			words: strings.TrimSpace("aura " + m.ui.opts.Version + "  ·  / for commands, @ for files, F1 for help"),
+		},
+		false,
+	)
 	return m.do(start(m.resume))
 }
 
@@ -181,7 +193,7 @@ func (m *model) click(e tea.Mouse) {
 	}
 }
 
-// send submits what the person said, or queues it while a turn runs.
+// send submits what the user said, or queues it while a turn runs.
 func (m *model) send(text string) tea.Cmd {
 	if text == "" {
 		return nil

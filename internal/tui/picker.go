@@ -149,7 +149,10 @@ func (m *model) pickAgent() {
 }
 
 func (m *model) pickMode() {
-	list := append(slices.Clone(m.lists.modes), commands.Choice{Name: "none", Description: "No mode", Active: m.state.mode == ""})
+	list := append(
+		slices.Clone(m.lists.modes),
+		commands.Choice{Name: "none", Description: "No mode", Active: m.state.mode == ""},
+	)
 	m.pick = newPicker("Modes", options(list), command("mode"))
 }
 
@@ -161,8 +164,12 @@ func (m *model) showSessions(l sessionsList) {
 			title = info.Name + ": " + title
 		}
 		list[i] = option{
-			name: info.Updated.Local().Format("2006-01-02 15:04") + "  " + info.ID[:min(8, len(info.ID))], value: info.ID,
-			detail: fmt.Sprintf("%s, %s", title, count(info.Messages, "message")), active: info.ID == l.active,
+			name: info.Updated.Local().
+				Format("2006-01-02 15:04") +
+				"  " + info.ID[:min(8, len(info.ID))],
+			value:  info.ID,
+			detail: fmt.Sprintf("%s, %s", title, count(info.Messages, "message")),
+			active: info.ID == l.active,
 		}
 	}
 	m.pick = newPicker("Sessions", list, command("resume"))

@@ -24,7 +24,7 @@ const (
 	scoping
 )
 
-// question is something that waits for the person: a call to approve, or what the
+// question is something that waits for the user: a call to approve, or what the
 // model wants to know.
 type question struct {
 	approval *agent.Approval
@@ -47,7 +47,13 @@ type question struct {
 }
 
 func newApproval(q agent.Approval, preview []string, pattern string) *question {
-	return &question{approval: &q, preview: pane{lines: preview}, pattern: pattern, field: editor{single: true}, done: make(chan struct{})}
+	return &question{
+		approval: &q,
+		preview:  pane{lines: preview},
+		pattern:  pattern,
+		field:    editor{single: true},
+		done:     make(chan struct{}),
+	}
 }
 
 func newAsk(q tool.Question) *question {
@@ -141,7 +147,7 @@ func (q *question) choose(name string) {
 	}
 }
 
-// chosenPattern is what the person made of the proposal, or the proposal itself.
+// chosenPattern is what the user made of the proposal, or the proposal itself.
 func (q *question) chosenPattern() string {
 	if q.fixed {
 		return q.pattern
@@ -248,10 +254,16 @@ func (q *question) title(limit int) string {
 func (q *question) why(limit int) []string {
 	var lines []string
 	if len(q.approval.Effects) > 0 {
-		lines = append(lines, grey.paint(fit("  effects: "+plain.OneLine(strings.Join(q.approval.Effects, ", ")), limit)))
+		lines = append(
+			lines,
+			grey.paint(fit("  effects: "+plain.OneLine(strings.Join(q.approval.Effects, ", ")), limit)),
+		)
 	}
 	for _, ask := range q.approval.Asks {
-		lines = append(lines, "  "+yellow.paint(fit(plain.OneLine(ask.Source.String())+" asks: "+plain.OneLine(ask.Reason), limit-2)))
+		lines = append(
+			lines,
+			"  "+yellow.paint(fit(plain.OneLine(ask.Source.String())+" asks: "+plain.OneLine(ask.Reason), limit-2)),
+		)
 	}
 	return lines
 }

@@ -81,7 +81,7 @@ const asking = `
 turns:
   - calls: [{name: Bash, arguments: {command: echo yes > allowed}}]
   - calls: [{name: Bash, arguments: {command: echo no > denied}}]
-  - expect: {last: ["denied by the person: too risky"]}
+  - expect: {last: ["denied by the user: too risky"]}
     calls: [{name: Bash, arguments: {command: echo pattern > patterned}}]
   - calls: [{name: Write, arguments: {path: a.txt, content: "one\nTWO\nthree\n"}}]
   - calls: [{name: Ask, arguments: {question: "Which colour?", options: [red, green]}}]
@@ -91,12 +91,15 @@ turns:
     text: All asked.
 `
 
-// HO-35: calls that need consent are put to the person, and so are questions of the model.
+// HO-35: calls that need consent are put to the user, and so are questions of the model.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{
-		provider: scripted, ".aura/config/features/f.yaml": "tools: {policy: {confirm: [Bash, Write]}, read_before: {write: false}}\n", "a.txt": "one\ntwo\nthree\n",
-		"turns.yaml": asking}, setup{})
+		provider:                       scripted,
+		".aura/config/features/f.yaml": "tools: {policy: {confirm: [Bash, Write]}, read_before: {write: false}}\n",
+		"a.txt":                        "one\ntwo\nthree\n",
+		"turns.yaml":                   asking,
+	}, setup{})
 	s.idle("say something")
 	s.types("go\r")
 	s.shows("echo yes > allowed", "[y] once")
@@ -128,7 +131,10 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if rules, err := os.ReadFile(filepath.Join(s.dir, ".aura/config/rules/approvals.yaml")); err != nil || !strings.Contains(string(rules), "Bash:echo") {
+	if rules, err := os.ReadFile(
+		filepath.Join(s.dir, ".aura/config/rules/approvals.yaml"),
+	); err != nil ||
+		!strings.Contains(string(rules), "Bash:echo") {
 		t.Errorf("approvals: %s, %v", rules, err)
 	}
 }
@@ -208,7 +214,11 @@ func TestPanic(t *testing.T) {
 	for keys, want := range map[string]string{"\x1b[24~": "a bug in the interface", "explode\r": "a bug in the session"} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{text: hi}]\n"}, setup{child: "crash"})
+			s := open(
+				t,
+				map[string]string{provider: scripted, "turns.yaml": "turns: [{text: hi}]\n"},
+				setup{child: "crash"},
+			)
 			s.idle("say something")
 			s.types(keys) // F12 is the first.
 			s.leaves(1)
@@ -224,7 +234,11 @@ func TestPanic(t *testing.T) {
 // Nothing is left behind when the interface ends.
 func TestNoLeak(t *testing.T) {
 	t.Parallel()
-	s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{text: hi there}]\n"}, setup{child: "crash"})
+	s := open(
+		t,
+		map[string]string{provider: scripted, "turns.yaml": "turns: [{text: hi there}]\n"},
+		setup{child: "crash"},
+	)
 	s.idle("say something")
 	s.types("hello\r")
 	s.idle("hi there")

@@ -66,9 +66,13 @@ func crash() (code int) {
 			panic("a bug in the interface")
 		}
 	})
-	a, err := app.Open(context.Background(), app.Options{Homes: config.HomeOptions{Home: &none, Workdir: "."}}, app.Face{
-		Observe: ui.Observe, Print: ui.Print, Approve: ui.Approve, Ask: ui.Ask, Begin: ui.Begin, Trace: ui.Trace,
-	})
+	a, err := app.Open(
+		context.Background(),
+		app.Options{Homes: config.HomeOptions{Home: &none, Workdir: "."}},
+		app.Face{
+			Observe: ui.Observe, Print: ui.Print, Approve: ui.Approve, Ask: ui.Ask, Begin: ui.Begin, Trace: ui.Trace,
+		},
+	)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 9
@@ -91,7 +95,7 @@ func crash() (code int) {
 	return 0
 }
 
-// screen is a terminal in which aura runs, and the person in front of it.
+// screen is a terminal in which aura runs, and the user in front of it.
 type screen struct {
 	t     testing.TB
 	dir   string
@@ -137,11 +141,20 @@ func open(t testing.TB, files map[string]string, o setup) *screen {
 	if o.dir == "" {
 		o.dir = t.TempDir()
 	}
-	s := &screen{t: t, dir: o.dir, emu: vt.NewEmulator(o.cols, o.rows), done: make(chan struct{}), drained: make(chan struct{})}
+	s := &screen{
+		t:       t,
+		dir:     o.dir,
+		emu:     vt.NewEmulator(o.cols, o.rows),
+		done:    make(chan struct{}),
+		drained: make(chan struct{}),
+	}
 	s.cond = sync.NewCond(&s.mu)
 	for name, text := range files {
 		path := filepath.Join(s.dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), 0o644),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,8 +169,14 @@ func open(t testing.TB, files map[string]string, o setup) *screen {
 	s.cmd = exec.Command(os.Args[0], o.args...)
 	s.cmd.Dir = s.dir
 	s.cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(s.dir, "home"), "TERM=xterm-256color", "COLORTERM=truecolor",
-		"TMPDIR=" + s.dir, childEnv + "=" + o.child,
+		"PATH=" + os.Getenv(
+			"PATH",
+		),
+		"HOME=" + filepath.Join(s.dir, "home"),
+		"TERM=xterm-256color",
+		"COLORTERM=truecolor",
+		"TMPDIR=" + s.dir,
+		childEnv + "=" + o.child,
 	}, o.env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = s.tty, s.tty, s.tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -297,7 +316,10 @@ func (s *screen) leaves(code int) {
 	s.t.Helper()
 	<-s.done
 	err := s.err
-	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok || ok && exit.ExitCode() != code || err == nil && code != 0 {
+	if exit, ok := errors.AsType[*exec.ExitError](
+		err,
+	); err != nil && !ok || ok && exit.ExitCode() != code ||
+		err == nil && code != 0 {
 		s.mu.Lock()
 		s.t.Errorf("ended with %v, want code %d; the screen is\n%s", err, code, s.text())
 		s.mu.Unlock()
@@ -310,7 +332,13 @@ func (s *screen) leaves(code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, mode := range []string{"1049", "2004", "1002", "1006"} { // Other screen, pastes, mouse.
-		on, off := strings.LastIndex(s.raw.String(), "\x1b[?"+mode+"h"), strings.LastIndex(s.raw.String(), "\x1b[?"+mode+"l")
+		on, off := strings.LastIndex(
+			s.raw.String(),
+			"\x1b[?"+mode+"h",
+		), strings.LastIndex(
+			s.raw.String(),
+			"\x1b[?"+mode+"l",
+		)
 		if on > off {
 			s.t.Errorf("mode %s is still on", mode)
 		}
@@ -347,7 +375,10 @@ func (s *screen) golden(name string) {
 	defer s.mu.Unlock()
 	file := filepath.Join("testdata", name+".txt")
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(s.normal()), 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll("testdata", 0o755),
+			os.WriteFile(file, []byte(s.normal()), 0o644),
+		); err != nil {
 			s.t.Fatal(err)
 		}
 		return

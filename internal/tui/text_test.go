@@ -52,7 +52,8 @@ func TestLongText(t *testing.T) {
 	for i := range 400_000 {
 		big.add(fmt.Sprintf("line %d of a text that is far too long to be kept\n", i))
 	}
-	if n := big.count(); len(big.data) > maxText || big.dropped+n != 400_000 || big.line(n-1) != "line 399999 of a text that is far too long to be kept" {
+	if n := big.count(); len(big.data) > maxText || big.dropped+n != 400_000 ||
+		big.line(n-1) != "line 399999 of a text that is far too long to be kept" {
 		t.Errorf("%d bytes, %d lines and %d dropped, the last is %q", len(big.data), n, big.dropped, big.line(n-1))
 	}
 }

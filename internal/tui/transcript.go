@@ -76,7 +76,7 @@ type transcript struct {
 	width   int
 	height  int
 	top     place
-	loose   bool  // The person has scrolled away from the end.
+	loose   bool  // The user has scrolled away from the end.
 	owners  []int // Entry of each visible row.
 }
 

@@ -64,7 +64,7 @@ type UI struct {
 	mu      sync.Mutex
 	session Session            // nil until Run.
 	cancel  context.CancelFunc // Of the job that runs.
-	ended   os.Signal          // What ended the program; nil: the person did.
+	ended   os.Signal          // What ended the program; nil: the user did.
 	failed  error              // Why the session could not be started.
 
 	hook func(tea.Msg) // For tests: sees every message first.
@@ -85,11 +85,15 @@ func New(o Options) *UI {
 		o.Suggest = func(tool string, _ map[string]any) string { return tool }
 	}
 	return &UI{
-		opts: o, history: plain.OpenHistory(o.History, o.Logger), jobs: make(chan job, 64), feed: newFeed(), crashed: make(chan any, 1),
+		opts:    o,
+		history: plain.OpenHistory(o.History, o.Logger),
+		jobs:    make(chan job, 64),
+		feed:    newFeed(),
+		crashed: make(chan any, 1),
 	}
 }
 
-// Run shows the interface until the person ends it. It starts the session, or
+// Run shows the interface until the user ends it. It starts the session, or
 // resumes the one that is named. The
 // terminal is as before when it returns, whatever happened. A panic of the session or
 // of the interface is raised again after that. A signal that ended it is a *SignalError.
@@ -101,7 +105,12 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	u.mu.Unlock()
 	m := newModel(u, resume)
 	options := []tea.ProgramOption{
-		tea.WithInput(u.opts.In), tea.WithOutput(u.opts.Out), tea.WithEnvironment(u.opts.Env), tea.WithoutSignalHandler(),
+		tea.WithInput(
+			u.opts.In,
+		),
+		tea.WithOutput(u.opts.Out),
+		tea.WithEnvironment(u.opts.Env),
+		tea.WithoutSignalHandler(),
 		tea.WithFPS(120), // A key waits for the next frame: half as long.
 	}
 	u.program = tea.NewProgram(m, options...)
@@ -245,7 +254,7 @@ func (u *UI) Begin(m lifecycle.Moment, s lifecycle.Source) {
 	}
 }
 
-// Trace shows what a handler did, where it did something. What the person decided they
+// Trace shows what a handler did, where it did something. What the user decided they
 // know.
 func (u *UI) Trace(r lifecycle.Record) {
 	u.feed.handling("")
@@ -254,7 +263,7 @@ func (u *UI) Trace(r lifecycle.Record) {
 	}
 }
 
-// Approve shows a call and lets the person decide. It returns at once when ctx ends.
+// Approve shows a call and lets the user decide. It returns at once when ctx ends.
 func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	ask := newApproval(q, plain.Preview(u.opts.Workdir, q, maxChange), u.opts.Suggest(q.Tool, q.Args))
 	if err := u.put(ctx, ask); err != nil {
@@ -263,7 +272,7 @@ func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	return ask.decision
 }
 
-// Ask puts a question of the model to the person. It returns at once when ctx ends.
+// Ask puts a question of the model to the user. It returns at once when ctx ends.
 func (u *UI) Ask(ctx context.Context, q tool.Question) ([]string, error) {
 	ask := newAsk(q)
 	if err := u.put(ctx, ask); err != nil {

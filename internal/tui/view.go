@@ -232,7 +232,10 @@ func (m *model) status() string {
 		case s.usage.percent >= 70:
 			style = yellow
 		}
-		parts = append(parts, span{fmt.Sprintf("ctx %s%.0f%% of %s", about, s.usage.percent, thousands(s.usage.window)), style})
+		parts = append(
+			parts,
+			span{fmt.Sprintf("ctx %s%.0f%% of %s", about, s.usage.percent, thousands(s.usage.window)), style},
+		)
 	} else {
 		parts = append(parts, span{"ctx " + about + thousands(s.usage.used), none})
 	}

@@ -14,7 +14,7 @@ import (
 
 // job is something for the goroutine that owns the session.
 type job struct {
-	input string // What the person said, if it is that.
+	input string // What the user said, if it is that.
 	quiet bool   // Its end is nothing to talk about.
 	run   func(ctx context.Context, s Session) (any, error)
 }
@@ -63,8 +63,20 @@ func (u *UI) facts(full bool) *state {
 	}
 	snap := a.Snapshot()
 	s := &state{
-		agent: snap.Agent, mode: snap.Mode, model: snap.ModelInfo.Name, auto: snap.Auto, verbose: a.Verbose(), think: snap.ThinkMode,
-		usage: usage{snap.Tokens.Percent, snap.Tokens.LastAPI == 0, snap.Tokens.Estimate, snap.Tokens.Max, snap.Stats.TokensIn, snap.Stats.TokensOut},
+		agent:   snap.Agent,
+		mode:    snap.Mode,
+		model:   snap.ModelInfo.Name,
+		auto:    snap.Auto,
+		verbose: a.Verbose(),
+		think:   snap.ThinkMode,
+		usage: usage{
+			snap.Tokens.Percent,
+			snap.Tokens.LastAPI == 0,
+			snap.Tokens.Estimate,
+			snap.Tokens.Max,
+			snap.Stats.TokensIn,
+			snap.Stats.TokensOut,
+		},
 		title: snap.SessionTitle,
 	}
 	if s.model == "" {
@@ -113,7 +125,8 @@ func (u *UI) do(ctx context.Context, j job) {
 	}
 	u.mu.Unlock()
 	name, _, command := commands.Parse(j.input)
-	e.renewed = j.input == startInput || logID(a) != before && name != "fork" || command && (name == "clear" || name == "undo") && len(a.Messages()) < length
+	e.renewed = j.input == startInput || logID(a) != before && name != "fork" ||
+		command && (name == "clear" || name == "undo") && len(a.Messages()) < length
 	if e.renewed {
 		e.history = a.Messages()
 	}
@@ -134,7 +147,10 @@ func logID(a *agent.Agent) string {
 // The jobs.
 
 func start(key string) job {
-	return job{input: startInput, run: func(ctx context.Context, s Session) (any, error) { return nil, s.Start(ctx, key) }}
+	return job{
+		input: startInput,
+		run:   func(ctx context.Context, s Session) (any, error) { return nil, s.Start(ctx, key) },
+	}
 }
 
 func submit(text string) job {
@@ -191,11 +207,13 @@ func toggle(flip func(s Session) error) job {
 	return job{quiet: true, run: func(_ context.Context, s Session) (any, error) { return nil, flip(s) }}
 }
 
-// flipAuto says what it did: calls are not put to the person any more, or again.
+// flipAuto says what it did: calls are not put to the user any more, or again.
 func flipAuto(_ context.Context, s Session) (any, error) {
 	s.Agent().SetAuto(!s.Agent().Auto())
 	if s.Agent().Auto() {
-		return remark("auto mode is on: calls run without your consent, open todos are worked on (Ctrl+A or /auto off ends it)"), nil
+		return remark(
+			"auto mode is on: calls run without your consent, open todos are worked on (Ctrl+A or /auto off ends it)",
+		), nil
 	}
 	return remark("auto mode is off"), nil
 }
@@ -224,7 +242,9 @@ func listSessions() job {
 	return job{quiet: true, run: func(_ context.Context, s Session) (any, error) {
 		store := s.Commands().Store
 		if store == nil {
-			return nil, errors.New("no sessions are kept: there is neither a project home nor a global one (see aura init)")
+			return nil, errors.New(
+				"no sessions are kept: there is neither a project home nor a global one (see aura init)",
+			)
 		}
 		list, err := store.List()
 		return pickSessions(list, logID(s.Agent())), err

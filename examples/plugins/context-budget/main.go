@@ -1,5 +1,5 @@
 // Package context_budget makes the model save room when the context fills up. It
-// shows BeforeChat: add to the system prompt of a call, and tell the person.
+// shows BeforeChat: add to the system prompt of a call, and tell the user.
 package context_budget
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/idelchi/aura/sdk"
 )
 
-// told remembers that the person knows, until there is room again.
+// told remembers that the user knows, until there is room again.
 var told bool
 
 // BeforeChat runs before every model call.
@@ -22,11 +22,20 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 		told = false
 		return sdk.Result{}, nil
 	}
-	text := fmt.Sprintf("The context is %.0f%% full. Read only the parts of files that you need, keep answers short, and do not repeat what was said.", c.Tokens.Percent)
+	text := fmt.Sprintf(
+		"The context is %.0f%% full. Read only the parts of files that you need, keep answers short, and do not "+
+			"repeat what was said.",
+		c.Tokens.Percent,
+	)
 	r := sdk.Result{Request: &sdk.RequestModification{AppendSystem: &text}}
 	if !told {
 		told = true
-		r.Notice = fmt.Sprintf("the context is %.0f%% full (%d of %d tokens); /compact makes room", c.Tokens.Percent, c.Tokens.Estimate, c.Tokens.Max)
+		r.Notice = fmt.Sprintf(
+			"the context is %.0f%% full (%d of %d tokens); /compact makes room",
+			c.Tokens.Percent,
+			c.Tokens.Estimate,
+			c.Tokens.Max,
+		)
 	}
 	return r, nil
 }

@@ -30,8 +30,13 @@ func BeforeToolExecution(_ context.Context, c sdk.BeforeToolContext) (sdk.Before
 	for _, protected := range list {
 		if fmt.Sprint(protected) == branch {
 			return sdk.BeforeToolResult{
-				Block:  true,
-				Result: sdk.Result{Message: fmt.Sprintf("the branch %s is protected: create another one first (git switch -c NAME)", branch)},
+				Block: true,
+				Result: sdk.Result{
+					Message: fmt.Sprintf(
+						"the branch %s is protected: create another one first (git switch -c NAME)",
+						branch,
+					),
+				},
 			}, nil
 		}
 	}
@@ -39,7 +44,7 @@ func BeforeToolExecution(_ context.Context, c sdk.BeforeToolContext) (sdk.Before
 }
 
 // currentBranch reads the branch from the repository's files, because plugins cannot
-// start programs unless the person allows it. It is empty outside a repository and
+// start programs unless the user allows it. It is empty outside a repository and
 // when no branch is checked out.
 func currentBranch(dir string) (string, error) {
 	for {

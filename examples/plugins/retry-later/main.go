@@ -32,7 +32,7 @@ func OnError(ctx context.Context, c sdk.OnErrorContext) (sdk.Result, error) {
 	retries++
 	select {
 	case <-time.After(wait):
-	case <-ctx.Done(): // The person interrupts, or the deadline has come.
+	case <-ctx.Done(): // The user interrupts, or the deadline has come.
 		return sdk.Result{}, ctx.Err()
 	}
 	return sdk.Result{

@@ -16,7 +16,7 @@ func Command() sdk.CommandSchema {
 		Name:        "standup",
 		Description: "Report on this session: done, next, blocked.",
 		Hints:       []string{"audience"},
-		Forward:     true, // The output goes to the model, as if the person had typed it.
+		Forward:     true, // The output goes to the model, as if the user had typed it.
 		Silent:      true, // And is not shown.
 	}
 }
@@ -35,7 +35,9 @@ func ExecuteCommand(_ context.Context, args string, c sdk.Context) (sdk.CommandR
 		facts = append(facts, fmt.Sprintf("%s was used %d times", t.Name, t.Count))
 	}
 	return sdk.CommandResult{Output: fmt.Sprintf(
-		"Write a stand-up report on this session for %s: what is done, what is next, what is blocked; one line each, no preamble. Facts:\n- %s",
-		audience, strings.Join(facts, "\n- "),
+		"Write a stand-up report on this session for %s: what is done, what is next, what is blocked; one line "+
+			"each, no preamble. Facts:\n- %s",
+		audience,
+		strings.Join(facts, "\n- "),
 	)}, nil
 }

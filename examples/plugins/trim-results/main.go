@@ -23,7 +23,11 @@ func TransformMessages(_ context.Context, c sdk.TransformContext) ([]sdk.Message
 		recent++
 		text := []rune(out[i].Content)
 		if recent > keep && len(text) > limit {
-			out[i].Content = fmt.Sprintf("%s\n[… %d characters left out; call the tool again if you need them]", string(text[:limit]), len(text)-limit)
+			out[i].Content = fmt.Sprintf(
+				"%s\n[… %d characters left out; call the tool again if you need them]",
+				string(text[:limit]),
+				len(text)-limit,
+			)
 		}
 	}
 	return out, nil

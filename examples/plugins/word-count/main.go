@@ -59,5 +59,10 @@ func Execute(_ context.Context, c sdk.Context, args map[string]any) (string, err
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		lines++
 	}
-	return fmt.Sprintf("%d lines, %d words, %d characters", lines, len(strings.Fields(text)), utf8.RuneCountInString(text)), nil
+	return fmt.Sprintf(
+		"%d lines, %d words, %d characters",
+		lines,
+		len(strings.Fields(text)),
+		utf8.RuneCountInString(text),
+	), nil
 }

@@ -93,7 +93,12 @@ func report(w io.Writer, list []area, claims map[id]bool, strict []string, quiet
 	}
 	fmt.Fprintf(w, "conformance: %d of %d statements claimed by tests\n", claimed, total)
 	if missing > 0 {
-		fmt.Fprintf(w, "conformance: %d statements of the strict areas %s are unclaimed\n", missing, strings.Join(strict, ", "))
+		fmt.Fprintf(
+			w,
+			"conformance: %d statements of the strict areas %s are unclaimed\n",
+			missing,
+			strings.Join(strict, ", "),
+		)
 	}
 	return missing
 }

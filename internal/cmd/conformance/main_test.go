@@ -122,7 +122,8 @@ func TestRun(t *testing.T) {
 		code int
 		want string
 	}{
-		{nil, 0, "HK    1/4    shell hooks\n   unclaimed: HK-01 HK-03 HK-115\nCN    1/1    conditions\nconformance: 2 of 5"},
+		{nil, 0, "HK    1/4    shell hooks\n   unclaimed: HK-01 HK-03 HK-115\nCN    1/1    conditions\n" +
+			"conformance: 2 of 5"},
 		{[]string{"-summary"}, 0, "HK    1/4    shell hooks\nCN"},
 		{[]string{"-strict", "CN"}, 0, "2 of 5"},
 		{[]string{"-strict", "CN, HK"}, 1, "3 statements of the strict areas CN, HK are unclaimed"},
@@ -130,13 +131,23 @@ func TestRun(t *testing.T) {
 		{[]string{"-nonsense"}, 2, "nonsense"},
 	} {
 		var out bytes.Buffer
-		if code := run(append([]string{"-root", root}, tt.args...), &out, &out); code != tt.code || !strings.Contains(out.String(), tt.want) {
+		if code := run(
+			append([]string{"-root", root}, tt.args...),
+			&out,
+			&out,
+		); code != tt.code ||
+			!strings.Contains(out.String(), tt.want) {
 			t.Errorf("%v: code %d, output:\n%s\nwant code %d and %q", tt.args, code, &out, tt.code, tt.want)
 		}
 	}
 	write("b_test.go", "// CN-77\n")
 	var out bytes.Buffer
-	if code := run([]string{"-root", root}, &out, &out); code != 1 || !strings.Contains(out.String(), "b_test.go:1: claims CN-77") {
+	if code := run(
+		[]string{"-root", root},
+		&out,
+		&out,
+	); code != 1 ||
+		!strings.Contains(out.String(), "b_test.go:1: claims CN-77") {
 		t.Errorf("wrong claim: code %d\n%s", code, &out)
 	}
 }

@@ -88,57 +88,111 @@ func toolCall() *sdk.BeforeToolContext {
 func Cases() []Case {
 	const before, after = lifecycle.BeforeToolExecution, lifecycle.AfterToolExecution
 	return []Case{
-		{"veto", []Behaviour{{Name: "a", Moment: before, Block: "not on my watch"}, {Name: "b", Moment: before, Say: "never said"}}, toolCall(), 1,
+		{
+			"veto",
+			[]Behaviour{
+				{Name: "a", Moment: before, Block: "not on my watch"},
+				{Name: "b", Moment: before, Say: "never said"},
+			},
+			toolCall(),
+			1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
 				wantBlocked(t, out, "not on my watch")
 				if said := spoken(out); len(said) != 0 {
 					t.Errorf("said after a veto: %v", said)
 				}
 				wantVerdicts(t, p, lifecycle.Blocked)
-			}},
-		{"change", []Behaviour{{Name: "a", Moment: before, Arguments: map[string]string{"command": "pwd"}}, {Name: "b", Moment: before, Arguments: map[string]string{"workdir": "/"}}}, toolCall(), 1,
+			},
+		},
+		{
+			"change",
+			[]Behaviour{
+				{Name: "a", Moment: before, Arguments: map[string]string{"command": "pwd"}},
+				{Name: "b", Moment: before, Arguments: map[string]string{"workdir": "/"}},
+			},
+			toolCall(),
+			1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
 				got := out.Data.(*sdk.BeforeToolContext).Arguments
 				if want := map[string]any{"command": "pwd", "workdir": "/"}; !reflect.DeepEqual(got, want) {
 					t.Errorf("arguments %v, want %v", got, want)
 				}
 				wantVerdicts(t, p, lifecycle.Changed, lifecycle.Changed)
-			}},
-		{"change output", []Behaviour{{Name: "a", Moment: after, Append: " one"}, {Name: "b", Moment: after, Append: " two"}},
-			&sdk.AfterToolContext{ToolName: "Bash", ToolResult: "out"}, 1,
+			},
+		},
+		{
+			"change output",
+			[]Behaviour{{Name: "a", Moment: after, Append: " one"}, {Name: "b", Moment: after, Append: " two"}},
+			&sdk.AfterToolContext{ToolName: "Bash", ToolResult: "out"},
+			1,
 			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) {
 				if got := out.Data.(*sdk.AfterToolContext).ToolResult; got != "out one two" {
 					t.Errorf("output %q", got)
 				}
-			}},
-		{"say", []Behaviour{{Name: "a", Moment: before, Say: "first"}, {Name: "b", Moment: before, Say: "second"}}, toolCall(), 1,
+			},
+		},
+		{
+			"say",
+			[]Behaviour{{Name: "a", Moment: before, Say: "first"}, {Name: "b", Moment: before, Say: "second"}},
+			toolCall(),
+			1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
-				if said := spoken(out); len(said) != 2 || !strings.Contains(said[0], "first") || !strings.Contains(said[1], "second") {
+				if said := spoken(
+					out,
+				); len(said) != 2 || !strings.Contains(said[0], "first") ||
+					!strings.Contains(said[1], "second") {
 					t.Errorf("said %v", said)
 				}
 				wantVerdicts(t, p, lifecycle.Spoke, lifecycle.Spoke)
-			}},
-		{"notice", []Behaviour{{Name: "a", Moment: lifecycle.SessionStart, Notice: "look here"}}, &sdk.SessionStartContext{}, 1,
-			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) { wantNotice(t, out, "look here") }},
-		{"retry", []Behaviour{{Name: "a", Moment: lifecycle.OnError, Retry: true}, {Name: "b", Moment: lifecycle.OnError, Skip: true}}, &sdk.OnErrorContext{Error: "503"}, 1,
+			},
+		},
+		{
+			"notice",
+			[]Behaviour{{Name: "a", Moment: lifecycle.SessionStart, Notice: "look here"}},
+			&sdk.SessionStartContext{},
+			1,
+			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) { wantNotice(t, out, "look here") },
+		},
+		{
+			"retry",
+			[]Behaviour{
+				{Name: "a", Moment: lifecycle.OnError, Retry: true},
+				{Name: "b", Moment: lifecycle.OnError, Skip: true},
+			},
+			&sdk.OnErrorContext{Error: "503"},
+			1,
 			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) {
 				if !out.Retry || !out.Skip {
 					t.Errorf("retry %v, skip %v", out.Retry, out.Skip)
 				}
-			}},
-		{"skip compaction", []Behaviour{{Name: "a", Moment: lifecycle.BeforeCompaction, Skip: true}}, &sdk.BeforeCompactionContext{}, 1,
+			},
+		},
+		{
+			"skip compaction",
+			[]Behaviour{{Name: "a", Moment: lifecycle.BeforeCompaction, Skip: true}},
+			&sdk.BeforeCompactionContext{},
+			1,
 			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) {
 				if !out.Skip {
 					t.Error("compaction was not skipped")
 				}
-			}},
-		{"once", []Behaviour{{Name: "a", Moment: before, Say: "once", Once: true}, {Name: "b", Moment: before, Say: "always"}}, toolCall(), 3,
+			},
+		},
+		{
+			"once",
+			[]Behaviour{
+				{Name: "a", Moment: before, Say: "once", Once: true},
+				{Name: "b", Moment: before, Say: "always"},
+			},
+			toolCall(),
+			3,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
 				if said := spoken(out); len(said) != 1 || !strings.Contains(said[0], "always") {
 					t.Errorf("said in the third dispatch: %v", said)
 				}
 				wantVerdicts(t, p, lifecycle.Spoke, lifecycle.Spoke, lifecycle.Spoke, lifecycle.Spoke)
-			}},
+			},
+		},
 		{"condition", []Behaviour{{Name: "a", Moment: before, Block: "auto only", Condition: "auto"}}, toolCall(), 1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
 				if out.Blocked != nil {
@@ -146,39 +200,80 @@ func Cases() []Case {
 				}
 				wantVerdicts(t, p)
 			}},
-		{"panic", []Behaviour{{Name: "a", Moment: before, Panic: "boom"}, {Name: "b", Moment: before, Say: "still here"}}, toolCall(), 1,
+		{
+			"panic",
+			[]Behaviour{{Name: "a", Moment: before, Panic: "boom"}, {Name: "b", Moment: before, Say: "still here"}},
+			toolCall(),
+			1,
 			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) {
 				wantNotice(t, out, "boom")
 				wantNotice(t, out, `a`)
 				if !strings.Contains(strings.Join(spoken(out), "\n"), "still here") || out.Blocked != nil {
 					t.Errorf("a panic stopped the others: %+v", out)
 				}
-			}},
-		{"panic closed gate", []Behaviour{{Name: "a", Moment: before, Panic: "boom", OnFailure: lifecycle.Deny}}, toolCall(), 1,
-			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) { wantBlocked(t, out, "boom") }},
-		{"error", []Behaviour{{Name: "a", Moment: before, Error: "no good", Say: "never said"}, {Name: "b", Moment: before, Say: "still here"}}, toolCall(), 1,
+			},
+		},
+		{
+			"panic closed gate",
+			[]Behaviour{{Name: "a", Moment: before, Panic: "boom", OnFailure: lifecycle.Deny}},
+			toolCall(),
+			1,
+			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) { wantBlocked(t, out, "boom") },
+		},
+		{
+			"error",
+			[]Behaviour{
+				{Name: "a", Moment: before, Error: "no good", Say: "never said"},
+				{Name: "b", Moment: before, Say: "still here"},
+			},
+			toolCall(),
+			1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
-				if said := spoken(out); len(said) != 1 || !strings.Contains(said[0], "still here") || out.Blocked != nil {
+				if said := spoken(
+					out,
+				); len(said) != 1 || !strings.Contains(said[0], "still here") ||
+					out.Blocked != nil {
 					t.Errorf("outcome after an error: %+v", out)
 				}
 				wantVerdicts(t, p, lifecycle.Failed, lifecycle.Spoke)
-			}},
-		{"error closed gate", []Behaviour{{Name: "a", Moment: before, Error: "no good", OnFailure: lifecycle.Deny}}, toolCall(), 1,
-			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) { wantBlocked(t, out, "no good") }},
-		{"timeout", []Behaviour{{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond}, {Name: "b", Moment: before, Say: "still here"}}, toolCall(), 1,
+			},
+		},
+		{
+			"error closed gate",
+			[]Behaviour{{Name: "a", Moment: before, Error: "no good", OnFailure: lifecycle.Deny}},
+			toolCall(),
+			1,
+			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) { wantBlocked(t, out, "no good") },
+		},
+		{
+			"timeout",
+			[]Behaviour{
+				{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond},
+				{Name: "b", Moment: before, Say: "still here"},
+			},
+			toolCall(),
+			1,
 			func(t *testing.T, p *lifecycle.Pipeline, out lifecycle.Outcome) {
 				wantNotice(t, out, "timed out")
 				if !strings.Contains(strings.Join(spoken(out), "\n"), "still here") {
 					t.Errorf("a timeout stopped the others: %+v", out)
 				}
 				wantVerdicts(t, p, lifecycle.TimedOut, lifecycle.Spoke)
-			}},
-		{"timeout closed gate", []Behaviour{{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond, OnFailure: lifecycle.Deny}}, toolCall(), 2,
+			},
+		},
+		{
+			"timeout closed gate",
+			[]Behaviour{
+				{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond, OnFailure: lifecycle.Deny},
+			},
+			toolCall(),
+			2,
 			func(t *testing.T, _ *lifecycle.Pipeline, out lifecycle.Outcome) {
 				if out.Blocked == nil {
 					t.Error("a gate that hangs must stay closed")
 				}
-			}},
+			},
+		},
 	}
 }
 

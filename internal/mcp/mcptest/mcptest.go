@@ -120,7 +120,10 @@ func serveHTTP(file string) int {
 // then it writes the file it was given) and flood; the prompts greet and plain; and one
 // resource.
 func Server() *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "good", Version: "1.2.3"}, &mcp.ServerOptions{Instructions: "Be nice."})
+	s := mcp.NewServer(
+		&mcp.Implementation{Name: "good", Version: "1.2.3"},
+		&mcp.ServerOptions{Instructions: "Be nice."},
+	)
 	var lists atomic.Int64 // Times that somebody asked for the tools.
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -134,61 +137,97 @@ func Server() *mcp.Server {
 		Text string `json:"text,omitempty" jsonschema:"any text"`
 	}
 	add := func(name, description string, run handler) {
-		mcp.AddTool(s, &mcp.Tool{Name: name, Description: description}, func(ctx context.Context, req *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
-			res, err := run(ctx, req, in.Text)
-			return res, nil, err
-		})
+		mcp.AddTool(
+			s,
+			&mcp.Tool{Name: name, Description: description},
+			func(ctx context.Context, req *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
+				res, err := run(ctx, req, in.Text)
+				return res, nil, err
+			},
+		)
 	}
-	add("echo", "Says what it is told.", func(_ context.Context, _ *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
-		return say(in), nil
-	})
-	add("picture", "Shows a picture.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{
-			&mcp.ImageContent{MIMEType: "image/png", Data: []byte("png")}, &mcp.AudioContent{MIMEType: "audio/wav", Data: []byte("wave")},
-		}}, nil
-	})
-	add("document", "Hands out a resource.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{
-			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "note:1", Text: "the note"}},
-			&mcp.ResourceLink{URI: "note:2", Name: "second"},
-		}}, nil
-	})
+	add(
+		"echo",
+		"Says what it is told.",
+		func(_ context.Context, _ *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
+			return say(in), nil
+		},
+	)
+	add(
+		"picture",
+		"Shows a picture.",
+		func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{
+				&mcp.ImageContent{
+					MIMEType: "image/png",
+					Data:     []byte("png"),
+				},
+				&mcp.AudioContent{MIMEType: "audio/wav", Data: []byte("wave")},
+			}}, nil
+		},
+	)
+	add(
+		"document",
+		"Hands out a resource.",
+		func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{
+				&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "note:1", Text: "the note"}},
+				&mcp.ResourceLink{URI: "note:2", Name: "second"},
+			}}, nil
+		},
+	)
 	add("fail", "Always fails.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
 		res := say("it did not work")
 		res.IsError = true
 		return res, nil
 	})
-	add("env", "Tells a variable of its environment.", func(_ context.Context, _ *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
-		return say(in + "=" + os.Getenv(in)), nil
-	})
-	add("progress", "Tells how far it is, and waits until somebody has written the file it is given.", func(ctx context.Context, req *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
-		for i := range 3 {
-			err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-				ProgressToken: req.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3, Message: "step",
-			})
-			if err != nil {
-				return nil, err
+	add(
+		"env",
+		"Tells a variable of its environment.",
+		func(_ context.Context, _ *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
+			return say(in + "=" + os.Getenv(in)), nil
+		},
+	)
+	add(
+		"progress",
+		"Tells how far it is, and waits until somebody has written the file it is given.",
+		func(ctx context.Context, req *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
+			for i := range 3 {
+				err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+					ProgressToken: req.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3, Message: "step",
+				})
+				if err != nil {
+					return nil, err
+				}
 			}
-		}
-		for in != "" && ctx.Err() == nil {
-			if _, err := os.Stat(in); err == nil {
-				break
+			for in != "" && ctx.Err() == nil {
+				if _, err := os.Stat(in); err == nil {
+					break
+				}
+				time.Sleep(2 * time.Millisecond)
 			}
-			time.Sleep(2 * time.Millisecond)
-		}
-		return say("finished"), nil
-	})
-	add("ask", "Asks the person for a name.", ask)
-	add("grow", "Adds a tool.", func(ctx context.Context, _ *mcp.CallToolRequest, _ string) (*mcp.CallToolResult, error) {
-		seen := lists.Load()
-		add("grown", "Was not here before.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
-			return say("I am new"), nil
-		})
-		for lists.Load() == seen && ctx.Err() == nil { // Until the client has asked what changed.
-			time.Sleep(time.Millisecond)
-		}
-		return say("grown"), nil
-	})
+			return say("finished"), nil
+		},
+	)
+	add("ask", "Asks the user for a name.", ask)
+	add(
+		"grow",
+		"Adds a tool.",
+		func(ctx context.Context, _ *mcp.CallToolRequest, _ string) (*mcp.CallToolResult, error) {
+			seen := lists.Load()
+			add(
+				"grown",
+				"Was not here before.",
+				func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
+					return say("I am new"), nil
+				},
+			)
+			for lists.Load() == seen && ctx.Err() == nil { // Until the client has asked what changed.
+				time.Sleep(time.Millisecond)
+			}
+			return say("grown"), nil
+		},
+	)
 	misbehave(add)
 	type numbers struct {
 		A int `json:"a"`
@@ -197,10 +236,13 @@ func Server() *mcp.Server {
 	type sum struct {
 		Sum int `json:"sum"`
 	}
-	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: "Adds numbers.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+	mcp.AddTool(
+		s,
+		&mcp.Tool{Name: "add", Description: "Adds numbers.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(_ context.Context, _ *mcp.CallToolRequest, in numbers) (*mcp.CallToolResult, sum, error) {
 			return nil, sum{in.A + in.B}, nil
-		})
+		},
+	)
 	offers(s)
 	return s
 }
@@ -215,16 +257,20 @@ func misbehave(add func(name, description string, run handler)) {
 		os.Exit(7)
 		return nil, nil
 	})
-	add("hang", "Never answers.", func(ctx context.Context, _ *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
-		if in != "" {
-			_ = os.WriteFile(in+".started", nil, 0o644)
-		}
-		<-ctx.Done()
-		if in != "" {
-			_ = os.WriteFile(in, []byte("cancelled"), 0o644)
-		}
-		return nil, ctx.Err()
-	})
+	add(
+		"hang",
+		"Never answers.",
+		func(ctx context.Context, _ *mcp.CallToolRequest, in string) (*mcp.CallToolResult, error) {
+			if in != "" {
+				_ = os.WriteFile(in+".started", nil, 0o644)
+			}
+			<-ctx.Done()
+			if in != "" {
+				_ = os.WriteFile(in, []byte("cancelled"), 0o644)
+			}
+			return nil, ctx.Err()
+		},
+	)
 	add("flood", "Says too much.", func(context.Context, *mcp.CallToolRequest, string) (*mcp.CallToolResult, error) {
 		if os.Getenv(Marker) != "" {
 			fmt.Fprintln(os.Stderr, strings.Repeat("e", 1<<20))
@@ -271,10 +317,14 @@ func offers(s *mcp.Server) {
 		{Name: "who", Required: true}, {Name: "how"},
 	}}, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		text := fmt.Sprintf("Greet %s %s", req.Params.Arguments["who"], req.Params.Arguments["how"])
-		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: strings.TrimSpace(text)}}}}, nil
+		return &mcp.GetPromptResult{
+			Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: strings.TrimSpace(text)}}},
+		}, nil
 	})
 	s.AddPrompt(&mcp.Prompt{Name: "plain"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Just do it"}}}}, nil
+		return &mcp.GetPromptResult{
+			Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Just do it"}}},
+		}, nil
 	})
 	s.AddResource(&mcp.Resource{URI: "note:1", Name: "first", Description: "A note."},
 		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -304,13 +354,25 @@ func raw(file string, in io.Reader, out io.Writer) int {
 		}
 		switch req.Method {
 		case "initialize":
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"0"}}}`+"\n", req.ID)
+			fmt.Fprintf(
+				out,
+				`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"0"}}}`+"\n",
+				req.ID,
+			)
 		case "tools/list":
 			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`+"\n", req.ID, flat.Bytes())
 		case "tools/call":
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"raw answer"}]}}`+"\n", req.ID)
+			fmt.Fprintf(
+				out,
+				`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"raw answer"}]}}`+"\n",
+				req.ID,
+			)
 		default:
-			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", req.ID)
+			fmt.Fprintf(
+				out,
+				`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n",
+				req.ID,
+			)
 		}
 	}
 	return 0

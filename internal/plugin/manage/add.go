@@ -58,7 +58,11 @@ func (m *Manager) Add(ctx context.Context, o AddOptions) (*Installed, error) {
 	defer c.end()
 	target := filepath.Join(c.root, name)
 	if _, err := os.Lstat(target); err == nil {
-		return nil, fmt.Errorf("%s exists already (update it with \"aura plugins update %s\", or choose another --name)", target, name)
+		return nil, fmt.Errorf(
+			"%s exists already (update it with \"aura plugins update %s\", or choose another --name)",
+			target,
+			name,
+		)
 	}
 	staged, err := c.stage(name)
 	if err != nil {
@@ -230,7 +234,14 @@ func (c *change) clash(ctx context.Context, rel string, plugins []plugin.Info) e
 			if slices.ContainsFunc(plugins, func(p plugin.Info) bool {
 				return p.Status == plugin.Enabled && strings.EqualFold(p.Name, have.Name)
 			}) {
-				errs = append(errs, fmt.Errorf("there is a plugin %q already, in %s (remove or disable it first, or use --name)", have.Name, have.Dir))
+				errs = append(
+					errs,
+					fmt.Errorf(
+						"there is a plugin %q already, in %s (remove or disable it first, or use --name)",
+						have.Name,
+						have.Dir,
+					),
+				)
 			}
 		}
 	}
@@ -266,7 +277,16 @@ func (c *change) toolClash(ctx context.Context, rel string, plugins []plugin.Inf
 			continue
 		}
 		if owner, taken := owners[p.Tool]; taken {
-			errs = append(errs, fmt.Errorf("plugin %q: there is a tool %q already, %s (only a plugin with \"override: true\" in its plugin.yaml may replace it)", p.Name, p.Tool, owner))
+			errs = append(
+				errs,
+				fmt.Errorf(
+					"plugin %q: there is a tool %q already, %s (only a plugin with \"override: true\" in its "+
+						"plugin.yaml may replace it)",
+					p.Name,
+					p.Tool,
+					owner,
+				),
+			)
 		}
 		owners[p.Tool] = fmt.Sprintf("of plugin %q", p.Name)
 	}

@@ -44,7 +44,9 @@ func TestAddPack(t *testing.T) {
 		t.Errorf("origin:\n%s", got)
 	}
 	list := w.listed()
-	if p := list["one"]; len(list) != 2 || p.Pack != "collection" || !slices.Equal(p.Hooks, []string{"BeforeChat"}) || p.SDK == nil || !p.SDK.Compatible {
+	if p := list["one"]; len(list) != 2 || p.Pack != "collection" || !slices.Equal(p.Hooks, []string{"BeforeChat"}) ||
+		p.SDK == nil ||
+		!p.SDK.Compatible {
 		t.Errorf("listed: %+v", list)
 	}
 	if got := list["one"].Origin.String(); !strings.HasSuffix(got, "/collection@"+commit[:12]) {
@@ -170,7 +172,10 @@ func FuzzPlace(f *testing.F) {
 		if isHTTP(p.URL) && strings.Contains(strings.SplitN(p.URL, "/", 4)[2], "@") {
 			t.Errorf("%q keeps credentials: %q", s, p.URL)
 		}
-		if name, err := (&AddOptions{}).directory(p); err == nil && (strings.ContainsAny(name, `/\`) || name == "" || name == "..") {
+		if name, err := (&AddOptions{}).directory(
+			p,
+		); err == nil &&
+			(strings.ContainsAny(name, `/\`) || name == "" || name == "..") {
 			t.Errorf("%q: name %q", s, name)
 		}
 		displayURL(p.URL)
@@ -209,7 +214,8 @@ func TestAddGlobal(t *testing.T) {
 	if _, err := m.Add(t.Context(), AddOptions{Source: url, NoVendor: true}); err != nil {
 		t.Fatal(err)
 	}
-	if p := w.listed()["metrics"]; !p.Global || !w.exists(w.global(), "plugins", "metrics", "plugin.yaml") || w.exists(w.project()) {
+	if p := w.listed()["metrics"]; !p.Global || !w.exists(w.global(), "plugins", "metrics", "plugin.yaml") ||
+		w.exists(w.project()) {
 		t.Errorf("listed: %+v", p)
 	}
 }
@@ -218,9 +224,13 @@ func TestAddGlobal(t *testing.T) {
 func TestAddSubpath(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	url := w.repo("collection", both(pluginFiles("tools/metrics", "metrics"), pluginFiles("tools/other", "other"), pluginFiles("else", "else")))
+	url := w.repo(
+		"collection",
+		both(pluginFiles("tools/metrics", "metrics"), pluginFiles("tools/other", "other"), pluginFiles("else", "else")),
+	)
 	r := w.add(url, func(o *AddOptions) { o.Subpath = "tools/metrics/" })
-	if !slices.Equal(infoNames(r.Plugins), []string{"metrics"}) || !w.exists(w.plugins("collection", "else", "plugin.yaml")) {
+	if !slices.Equal(infoNames(r.Plugins), []string{"metrics"}) ||
+		!w.exists(w.plugins("collection", "else", "plugin.yaml")) {
 		t.Errorf("installed %v", infoNames(r.Plugins))
 	}
 	if got := w.read(w.plugins("collection", originName)); !strings.Contains(got, "subpath: tools/metrics\n") {
@@ -235,7 +245,8 @@ func TestAddSubpath(t *testing.T) {
 	}
 
 	w.add(w.path("collection"), func(o *AddOptions) { o.Subpath = "tools" })
-	if !w.exists(w.plugins("tools", "metrics", "plugin.yaml")) || w.exists(w.plugins("tools", "else")) || w.exists(w.plugins("collection")) {
+	if !w.exists(w.plugins("tools", "metrics", "plugin.yaml")) || w.exists(w.plugins("tools", "else")) ||
+		w.exists(w.plugins("collection")) {
 		t.Error("local subpath: wrong files were copied")
 	}
 	before := w.snapshot()
@@ -243,7 +254,8 @@ func TestAddSubpath(t *testing.T) {
 		"../x": "inside", "/etc": "inside", "nowhere": "no ", ".git": "hidden", "tools/../..": "inside", "tools/metrics/main.go": "no ",
 	} {
 		for _, source := range []string{url, w.path("collection")} {
-			_, err := w.manager().Add(t.Context(), AddOptions{Source: source, Subpath: sub, Name: "fresh", NoVendor: true})
+			_, err := w.manager().
+				Add(t.Context(), AddOptions{Source: source, Subpath: sub, Name: "fresh", NoVendor: true})
 			wants(t, err, text)
 		}
 	}
@@ -260,7 +272,8 @@ func TestAddLocal(t *testing.T) {
 	if _, err := m.Add(t.Context(), AddOptions{Source: "my-plugin", Workdir: w.dir, NoVendor: true}); err != nil {
 		t.Fatal(err)
 	}
-	if !w.exists(w.plugins("my-plugin", "data", "x.txt")) || w.exists(w.plugins("my-plugin", ".git")) || w.exists(w.plugins("my-plugin", originName)) {
+	if !w.exists(w.plugins("my-plugin", "data", "x.txt")) || w.exists(w.plugins("my-plugin", ".git")) ||
+		w.exists(w.plugins("my-plugin", originName)) {
 		t.Error("wrong files were copied")
 	}
 	if out := w.git("my-plugin", "status", "--porcelain", "--untracked-files=no"); out != "" {
@@ -301,7 +314,9 @@ func TestAddAround(t *testing.T) {
 // Whatever fails, nothing is left behind. MG-26 PL-14 VN-05 VN-13 VN-14 VN-20
 func TestAddFails(t *testing.T) {
 	t.Parallel()
-	vendored := map[string]string{"vendor/" + sdkPath + "/version/version.go": "package version\n\nconst Version = \"0.\" + \"2.0\"\n"}
+	vendored := map[string]string{
+		"vendor/" + sdkPath + "/version/version.go": "package version\n\nconst Version = \"0.\" + \"2.0\"\n",
+	}
 	good := pluginFiles("", "repo")
 	without := func(name string) map[string]string {
 		files := both(good)
@@ -326,7 +341,9 @@ func TestAddFails(t *testing.T) {
 			w.commit("repo", "link", nil)
 		}, []string{"out is a link that leads out"}},
 		{"incompatible SDK", both(good, vendored), func(_ *world, o *AddOptions) { o.NoVendor = true }, []string{`plugin "repo": plugin requires SDK ~0.2.0, host has 0.1.0`}},
-		{"newer SDK wanted", both(good, map[string]string{"go.mod": "module repo\n\ngo 1.24\n\nrequire github.com/idelchi/aura/sdk v0.2.1\n"}), nil, []string{"plugin requires SDK ~0.2.1, host has 0.1.0"}},
+		{"newer SDK wanted", both(good, map[string]string{"go.mod": "module repo\n\ngo 1.24\n\n" +
+			"require github.com/idelchi/aura/sdk v0.2.1\n"}), nil, []string{"plugin requires SDK ~0.2.1, host " +
+			"has 0.1.0"}},
 		{"no git", good, func(w *world, _ *AddOptions) { w.set("PATH=" + w.path("nothing")) }, []string{"git is not in PATH"}},
 		{"no go", good, func(w *world, _ *AddOptions) {
 			git, err := (&Manager{o: Options{Env: w.env}}).lookPath("git")
@@ -343,7 +360,8 @@ func TestAddFails(t *testing.T) {
 		}, []string{"go is not in PATH", "--no-vendor"}},
 		{"tidy fails", good, func(w *world, _ *AddOptions) { w.fakes("go"); w.set("FAKE_FAIL=tidy") }, []string{"go mod tidy: go: it went wrong", "--no-vendor"}},
 		{"vendor fails", good, func(w *world, _ *AddOptions) { w.fakes("go"); w.set("FAKE_FAIL=vendor") }, []string{"go mod vendor: go: it went wrong"}},
-		{"no dependency", both(good, map[string]string{"more.go": "package repo\nimport _ \"example.com/no/such\"\n"}), func(w *world, _ *AddOptions) { w.set("GOPROXY=off") }, []string{"go mod tidy", "example.com/no/such"}},
+		{"no dependency", both(good, map[string]string{"more.go": "package repo\nimport _ " +
+			"\"example.com/no/such\"\n"}), func(w *world, _ *AddOptions) { w.set("GOPROXY=off") }, []string{"go mod tidy", "example.com/no/such"}},
 		{"check", good, func(w *world, o *AddOptions) { o.NoVendor, w.failWith = true, "check" }, []string{"injected"}},
 		{"clone", good, func(w *world, o *AddOptions) { o.NoVendor, w.failWith = true, "clone" }, []string{"injected"}},
 		{"swap", good, func(w *world, o *AddOptions) { o.NoVendor, w.failWith = true, "swap" }, []string{"injected"}},
@@ -443,7 +461,8 @@ func TestProgress(t *testing.T) {
 	if _, err := m.Add(t.Context(), AddOptions{Source: url, NoVendor: true}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.out.String(); !strings.Contains(got, "cloning "+url) || !strings.Contains(got, "Counting objects: 100%") {
+	if got := w.out.String(); !strings.Contains(got, "cloning "+url) ||
+		!strings.Contains(got, "Counting objects: 100%") {
 		t.Errorf("progress on a terminal: %q", got)
 	}
 	w.out.Reset()

@@ -15,7 +15,7 @@ import (
 
 // attempt is one way to get into a repository.
 type attempt struct {
-	label  string   // What a person reads when it failed.
+	label  string   // What a user reads when it failed.
 	config []string // Settings of git, key and value in turn.
 	ssh    string   // Command for ssh; empty leaves it to git.
 }
@@ -46,7 +46,8 @@ func (m *Manager) httpAttempts(ctx context.Context, p place) iter.Seq[attempt] {
 		}
 		// Secrets travel encrypted or not at all; only this machine needs no encryption.
 		private := strings.EqualFold(u.Scheme, "https") || isLoopback(u.Hostname())
-		if (p.user != "" || p.token != "") && private && !yield(basic(u, "the credentials in the URL", p.user, p.token)) {
+		if (p.user != "" || p.token != "") && private &&
+			!yield(basic(u, "the credentials in the URL", p.user, p.token)) {
 			return
 		}
 		if !yield(attempt{label: "no credentials"}) {
@@ -105,7 +106,10 @@ func (m *Manager) sshAttempts(ctx context.Context) iter.Seq[attempt] {
 	return func(yield func(attempt) bool) {
 		base := m.getenv("GIT_SSH_COMMAND")
 		if base == "" {
-			if out, err := m.run(ctx, program{name: "git", args: []string{"config", "--get", "core.sshCommand"}, env: quiet}); err == nil {
+			if out, err := m.run(
+				ctx,
+				program{name: "git", args: []string{"config", "--get", "core.sshCommand"}, env: quiet},
+			); err == nil {
 				base = strings.TrimSpace(string(out))
 			}
 		}
@@ -158,7 +162,11 @@ func (a attempt) env(m *Manager) []string {
 	n = max(n, 0)
 	env := append([]string{}, quiet...)
 	for i := 0; i+1 < len(config); i += 2 {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, config[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, config[i+1]))
+		env = append(
+			env,
+			fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, config[i]),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, config[i+1]),
+		)
 		n++
 	}
 	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n))
@@ -171,8 +179,18 @@ func (a attempt) env(m *Manager) []string {
 // refused are what git says when another key may open the door. A server that hides
 // private repositories says "not found".
 var refused = []string{
-	"Authentication failed", "could not read Username", "could not read Password", "terminal prompts disabled", "Permission denied",
-	"error: 401", "error: 403", "error: 404", "not found", "Access denied", "access denied", "HTTP Basic",
+	"Authentication failed",
+	"could not read Username",
+	"could not read Password",
+	"terminal prompts disabled",
+	"Permission denied",
+	"error: 401",
+	"error: 403",
+	"error: 404",
+	"not found",
+	"Access denied",
+	"access denied",
+	"HTTP Basic",
 }
 
 func isRefused(err error) bool {

@@ -48,7 +48,11 @@ func (w *world) server(right string, files map[string]string) *gitServer {
 
 // helper sets up a credential helper that knows a password.
 func (w *world) helper() {
-	w.set("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=credential.helper", "GIT_CONFIG_VALUE_0=!f() { echo username=me; echo password=stored; }; f")
+	w.set(
+		"GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=credential.helper",
+		"GIT_CONFIG_VALUE_0=!f() { echo username=me; echo password=stored; }; f",
+	)
 }
 
 // Ways in are tried in order, and each only when the one before was refused. MG-20
@@ -77,7 +81,8 @@ func TestHTTPOrder(t *testing.T) {
 				w.helper()
 			}
 			url := s.URL + "/repo.git"
-			r, err := w.manager().Add(t.Context(), AddOptions{Source: strings.Replace(url, "://", "://"+tt.user, 1), NoVendor: true})
+			r, err := w.manager().
+				Add(t.Context(), AddOptions{Source: strings.Replace(url, "://", "://"+tt.user, 1), NoVendor: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +116,8 @@ func TestHTTPRefused(t *testing.T) {
 	s := w.server("nobody:knows", pluginFiles("", "repo"))
 	w.set("GITHUB_TOKEN=hub-secret")
 	w.helper()
-	_, err := w.manager().Add(t.Context(), AddOptions{Source: strings.Replace(s.URL, "://", "://joe:pw-secret@", 1) + "/repo.git"})
+	_, err := w.manager().
+		Add(t.Context(), AddOptions{Source: strings.Replace(s.URL, "://", "://joe:pw-secret@", 1) + "/repo.git"})
 	wants(t, err, "the credentials in the URL, no credentials, GITHUB_TOKEN, git credential fill", "GITLAB_TOKEN")
 	if strings.Contains(err.Error(), "secret") || strings.Contains(w.out.String(), "secret") {
 		t.Errorf("secrets in %q", err)
@@ -164,7 +170,18 @@ func TestSSHOrder(t *testing.T) {
 		}
 		keys = append(keys, key)
 	}
-	if want := []string{"agent", "id_ed25519", "id_rsa", "id_ecdsa", "agent", "id_ed25519", "id_ecdsa"}; !slices.Equal(keys, want) {
+	if want := []string{
+		"agent",
+		"id_ed25519",
+		"id_rsa",
+		"id_ecdsa",
+		"agent",
+		"id_ed25519",
+		"id_ecdsa",
+	}; !slices.Equal(
+		keys,
+		want,
+	) {
 		t.Errorf("tried %v", keys)
 	}
 	w.unchanged(map[string]string{})

@@ -45,8 +45,15 @@ func (m *Manager) local(ctx context.Context, dir string, args ...string) (string
 // localBytes is local with the output as it is.
 func (m *Manager) localBytes(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return m.run(ctx, program{
-		name: "git", args: args, dir: dir,
-		env: append(attempt{}.env(m), "GIT_DIR="+filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir, "GIT_OPTIONAL_LOCKS=0"),
+		name: "git",
+		args: args,
+		dir:  dir,
+		env: append(
+			attempt{}.env(m),
+			"GIT_DIR="+filepath.Join(dir, ".git"),
+			"GIT_WORK_TREE="+dir,
+			"GIT_OPTIONAL_LOCKS=0",
+		),
 	})
 }
 
@@ -85,7 +92,13 @@ func (m *Manager) reach(ctx context.Context, p place, ref string) (*remote, revi
 	case isHTTP(p.URL):
 		hint = fmt.Sprintf(" (set %s, or store credentials with git)", strings.Join(tokenVars, ", "))
 	}
-	return nil, revision{}, fmt.Errorf("%s: no access, or no such repository; tried %s%s: %w", p.URL, strings.Join(tried, ", "), hint, last)
+	return nil, revision{}, fmt.Errorf(
+		"%s: no access, or no such repository; tried %s%s: %w",
+		p.URL,
+		strings.Join(tried, ", "),
+		hint,
+		last,
+	)
 }
 
 // choose finds ref in the answer of ls-remote: a branch before a tag, as git clone
@@ -100,7 +113,10 @@ func (r *remote) choose(ctx context.Context, ref, answer string) (revision, erro
 	}
 	if ref == "" {
 		if found["HEAD"] == "" {
-			return revision{}, fmt.Errorf("%s: the repository is empty, or has no default branch (name one with --ref)", r.url)
+			return revision{}, fmt.Errorf(
+				"%s: the repository is empty, or has no default branch (name one with --ref)",
+				r.url,
+			)
 		}
 		return revision{"HEAD", found["HEAD"]}, nil
 	}
@@ -150,7 +166,17 @@ func (r *remote) fetch(ctx context.Context, dir string, rev revision, old string
 	}
 	depth := []string{"--depth=1"}
 	if old != "" {
-		if _, err := r.m.local(ctx, dir, "fetch", "--quiet", "--no-tags", "--update-shallow", "--", filepath.Join(old, ".git"), "+HEAD:refs/aura/installed"); err == nil {
+		if _, err := r.m.local(
+			ctx,
+			dir,
+			"fetch",
+			"--quiet",
+			"--no-tags",
+			"--update-shallow",
+			"--",
+			filepath.Join(old, ".git"),
+			"+HEAD:refs/aura/installed",
+		); err == nil {
 			depth = nil
 		} else if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -173,8 +199,13 @@ func configure(dir, url string) error {
 		return err
 	}
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(url)
-	_, err = fmt.Fprintf(f, "[core]\n\tautocrlf = false\n\thooksPath = %s\n[remote \"origin\"]\n\turl = \"%s\"\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
-		filepath.ToSlash(os.DevNull), quoted)
+	_, err = fmt.Fprintf(
+		f,
+		"[core]\n\tautocrlf = false\n\thooksPath = %s\n[remote \"origin\"]\n\turl = \"%s\"\n"+
+			"\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+		filepath.ToSlash(os.DevNull),
+		quoted,
+	)
 	return errors.Join(err, f.Close())
 }
 

@@ -14,7 +14,7 @@ import (
 
 // hashTree is the content hash of an installation, in the format of go.sum. It is
 // the same wherever the same commit is installed, so it leaves out what depends on
-// the machine or is a person's own switch: git's files, the origin, the copy of the
+// the machine or is a user's own switch: git's files, the origin, the copy of the
 // SDK (which is never run), go.sum, and `disabled` in plugin.yaml.
 func hashTree(dir string) (string, error) {
 	var names []string
@@ -66,7 +66,8 @@ func hashTree(dir string) (string, error) {
 var unhashed = map[string]func(line string) bool{
 	manifestName: func(line string) bool { return strings.HasPrefix(line, "disabled:") },
 	"go.mod": func(line string) bool {
-		return strings.HasPrefix(line, "go ") || strings.HasPrefix(line, "toolchain ") || strings.Contains(line, sdkPath) ||
+		return strings.HasPrefix(line, "go ") || strings.HasPrefix(line, "toolchain ") ||
+			strings.Contains(line, sdkPath) ||
 			strings.TrimSpace(line) == ""
 	},
 }

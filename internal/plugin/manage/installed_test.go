@@ -41,7 +41,9 @@ func TestRemove(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(w.listed()) != 0 || w.exists(w.project(), lockName) || w.exists(w.plugins("tools")) || w.exists(w.plugins("single")) || !w.exists(w.path("single", "main.go")) {
+	if len(w.listed()) != 0 || w.exists(w.project(), lockName) || w.exists(w.plugins("tools")) ||
+		w.exists(w.plugins("single")) ||
+		!w.exists(w.path("single", "main.go")) {
 		t.Errorf("left: %v", w.listed())
 	}
 	w.add(single)
@@ -51,12 +53,20 @@ func TestRemove(t *testing.T) {
 func TestList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("project/.aura/plugins", both(pluginFiles("good", "good"), pluginFiles("off", "off"), pluginFiles("broken", "broken"), pluginFiles("nomod", "nomod"),
-		map[string]string{
-			"off/plugin.yaml": "disabled: true\n", "off/main.go": "package",
-			"broken/main.go":   "package broken\nfunc {",
-			"good/plugin.yaml": "description: does good\ncondition: auto\nonce: true\n",
-		}))
+	w.write(
+		"project/.aura/plugins",
+		both(
+			pluginFiles("good", "good"),
+			pluginFiles("off", "off"),
+			pluginFiles("broken", "broken"),
+			pluginFiles("nomod", "nomod"),
+			map[string]string{
+				"off/plugin.yaml": "disabled: true\n", "off/main.go": "package",
+				"broken/main.go":   "package broken\nfunc {",
+				"good/plugin.yaml": "description: does good\ncondition: auto\nonce: true\n",
+			},
+		),
+	)
 	if err := os.Remove(w.plugins("nomod", "go.mod")); err != nil {
 		t.Fatal(err)
 	}
@@ -71,17 +81,34 @@ func TestList(t *testing.T) {
 		if p.Global {
 			where = "global"
 		}
-		got = append(got, strings.Join([]string{where, p.Name, p.Status, strings.Join(p.Capabilities(), ","), map[bool]string{true: "failed"}[p.Error != ""]}, " "))
+		got = append(
+			got,
+			strings.Join(
+				[]string{
+					where,
+					p.Name,
+					p.Status,
+					strings.Join(p.Capabilities(), ","),
+					map[bool]string{true: "failed"}[p.Error != ""],
+				},
+				" ",
+			),
+		)
 	}
 	want := []string{
-		"global everywhere enabled BeforeChat ", "global good shadowed  ", "project broken enabled  failed", "project good enabled BeforeChat ",
-		"project nomod enabled  failed", "project off disabled  ",
+		"global everywhere enabled BeforeChat ",
+		"global good shadowed  ",
+		"project broken enabled  failed",
+		"project good enabled BeforeChat ",
+		"project nomod enabled  failed",
+		"project off disabled  ",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 	p, err := w.manager().Show(t.Context(), "GOOD")
-	if err != nil || p.Description != "does good" || p.Condition != "auto" || !p.Once || !slices.Equal(p.Files, []string{"go.mod", "main.go", "plugin.yaml"}) {
+	if err != nil || p.Description != "does good" || p.Condition != "auto" || !p.Once ||
+		!slices.Equal(p.Files, []string{"go.mod", "main.go", "plugin.yaml"}) {
 		t.Errorf("show: %+v, %v", p, err)
 	}
 	if p, err = w.manager().Show(t.Context(), "nomod"); err != nil || !strings.Contains(p.Error, "go.mod") {
@@ -91,13 +118,17 @@ func TestList(t *testing.T) {
 	wants(t, err, `no plugin "gud"`, "broken", "everywhere", "nomod", "off")
 }
 
-// A person may move an installation, or delete it without asking.
+// A user may move an installation, or delete it without asking.
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(w.repo("one", pluginFiles("", "one")))
 	w.add(w.repo("two", pluginFiles("", "two")))
-	if err := errors.Join(os.Mkdir(w.plugins("diagnostics"), 0o755), os.Rename(w.plugins("one"), w.plugins("diagnostics", "one")), os.RemoveAll(w.plugins("two"))); err != nil {
+	if err := errors.Join(
+		os.Mkdir(w.plugins("diagnostics"), 0o755),
+		os.Rename(w.plugins("one"), w.plugins("diagnostics", "one")),
+		os.RemoveAll(w.plugins("two")),
+	); err != nil {
 		t.Fatal(err)
 	}
 	w.commit("one", "second", map[string]string{"note": "x"})
@@ -119,11 +150,21 @@ func TestByHand(t *testing.T) {
 func TestOnlyPlugins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("project", map[string]string{"main.go": "x", ".aura/config/features/x.yaml": "x", ".aura/plugins/mine/plugin.yaml": "disabled: true\n", "go.work": "go 1.1"})
+	w.write(
+		"project",
+		map[string]string{
+			"main.go":                        "x",
+			".aura/config/features/x.yaml":   "x",
+			".aura/plugins/mine/plugin.yaml": "disabled: true\n",
+			"go.work":                        "go 1.1",
+		},
+	)
 	before := w.snapshot()
 	w.add(w.repo("repo", pluginFiles("", "repo")))
 	for name := range w.snapshot() {
-		if _, had := before[name]; !had && !strings.HasPrefix(name, filepath.Join("project", ".aura", "plugins", "repo")) && name != filepath.Join("project", ".aura", lockName) {
+		if _, had := before[name]; !had &&
+			!strings.HasPrefix(name, filepath.Join("project", ".aura", "plugins", "repo")) &&
+			name != filepath.Join("project", ".aura", lockName) {
 			t.Errorf("%s is new", name)
 		}
 	}
@@ -193,7 +234,12 @@ func TestSetEnabled(t *testing.T) {
 	w := newWorld(t)
 	w.add(w.repo("tools", both(pluginFiles("one", "one"), pluginFiles("two", "two"))))
 	m := w.manager()
-	if changed, err := m.SetEnabled(t.Context(), "tools", false); err != nil || !slices.Equal(infoNames(changed), []string{"one", "two"}) {
+	if changed, err := m.SetEnabled(
+		t.Context(),
+		"tools",
+		false,
+	); err != nil ||
+		!slices.Equal(infoNames(changed), []string{"one", "two"}) {
 		t.Fatal(changed, err)
 	}
 	if changed, err := m.SetEnabled(t.Context(), "one", false); err != nil || len(changed) != 0 {
@@ -205,7 +251,7 @@ func TestSetEnabled(t *testing.T) {
 	if list := w.listed(); list["one"].Status != "enabled" || list["two"].Status != "disabled" {
 		t.Errorf("%+v", list)
 	}
-	// A person's switch is no damage.
+	// A user's switch is no damage.
 	if list, n, err := m.Verify(t.Context()); err != nil || n != 1 || len(list) != 0 {
 		t.Errorf("verify: %+v, %v", list, err)
 	}
@@ -234,7 +280,8 @@ func TestScaffold(t *testing.T) {
 		t.Errorf("files %v", files)
 	}
 	p := w.listed()["my-plugin"]
-	if len(p.Hooks) != len(lifecycle.Moments()) || p.Tool != "MyPlugin" || p.Command != "my-plugin" || p.Error != "" || !p.SDK.Compatible {
+	if len(p.Hooks) != len(lifecycle.Moments()) || p.Tool != "MyPlugin" || p.Command != "my-plugin" || p.Error != "" ||
+		!p.SDK.Compatible {
 		t.Errorf("%+v", p)
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "test", "./...")
@@ -299,7 +346,10 @@ func TestSync(t *testing.T) {
 	w.add(w.repo("other", pluginFiles("", "other")), func(o *AddOptions) { o.Ref = "main" })
 	locked := w.read(w.project(), lockName)
 	before := w.listed()
-	if got, err := w.sync(SyncOptions{}); err != nil || !slices.Equal(got, []string{"other unchanged", "repo unchanged"}) {
+	if got, err := w.sync(
+		SyncOptions{},
+	); err != nil ||
+		!slices.Equal(got, []string{"other unchanged", "repo unchanged"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	w.commit("repo", "second", map[string]string{"note": "x"})
@@ -310,11 +360,16 @@ func TestSync(t *testing.T) {
 	if got := w.verify(); len(got) != 2 || !strings.Contains(got[0], "missing") {
 		t.Errorf("verify: %q", got)
 	}
-	if got, err := w.sync(SyncOptions{}); err != nil || !slices.Equal(got, []string{"other installed", "repo installed"}) {
+	if got, err := w.sync(
+		SyncOptions{},
+	); err != nil ||
+		!slices.Equal(got, []string{"other installed", "repo installed"}) {
 		t.Fatalf("%q, %v", got, err)
 	}
-	if w.exists(w.plugins("repo", "note")) || w.read(w.project(), lockName) != locked || w.listed()["repo"].Origin.Commit != before["repo"].Origin.Commit ||
-		!w.exists(w.plugins("repo", "vendor")) || w.exists(w.plugins("other", "vendor")) {
+	if w.exists(w.plugins("repo", "note")) || w.read(w.project(), lockName) != locked ||
+		w.listed()["repo"].Origin.Commit != before["repo"].Origin.Commit ||
+		!w.exists(w.plugins("repo", "vendor")) ||
+		w.exists(w.plugins("other", "vendor")) {
 		t.Error("not what the lock file says")
 	}
 	if got := w.verify(); got != nil {
@@ -332,7 +387,10 @@ func TestSync(t *testing.T) {
 	if _, err := w.manager().SetEnabled(t.Context(), "other", false); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.sync(SyncOptions{}); err != nil || !slices.Equal(got, []string{"other replaced", "repo unchanged"}) {
+	if got, err := w.sync(
+		SyncOptions{},
+	); err != nil ||
+		!slices.Equal(got, []string{"other replaced", "repo unchanged"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if w.exists(w.plugins("other", "note")) || w.listed()["other"].Status != "disabled" {
@@ -357,9 +415,14 @@ func TestSyncTrouble(t *testing.T) {
 	}
 	main := w.read(w.plugins("repo", "main.go"))
 	w.write("project/.aura/plugins/repo", map[string]string{"main.go": main + "// mine\n", "new.txt": "x"})
-	w.write("project/.aura/plugins/local", map[string]string{"main.go": strings.Replace(main, "package repo", "package local // mine", 1)})
-	if got := w.verify(); len(got) != 4 || !strings.HasPrefix(got[0], "local its content differs") || got[1] != "repo edited: main.go" ||
-		got[2] != "repo added: new.txt" || !strings.HasPrefix(got[3], "extra installed from") {
+	w.write(
+		"project/.aura/plugins/local",
+		map[string]string{"main.go": strings.Replace(main, "package repo", "package local // mine", 1)},
+	)
+	if got := w.verify(); len(got) != 4 || !strings.HasPrefix(got[0], "local its content differs") ||
+		got[1] != "repo edited: main.go" ||
+		got[2] != "repo added: new.txt" ||
+		!strings.HasPrefix(got[3], "extra installed from") {
 		t.Errorf("verify: %q", got)
 	}
 	before := w.snapshot()

@@ -14,7 +14,7 @@ import (
 	"github.com/idelchi/aura/sdk/version"
 )
 
-// Plugin describes an installed plugin for a person or, as JSON, for a program.
+// Plugin describes an installed plugin for a user or, as JSON, for a program.
 type Plugin struct {
 	Name        string   `json:"name"`
 	Status      string   `json:"status"`
@@ -85,11 +85,22 @@ func (m *Manager) List(ctx context.Context) ([]Plugin, error) {
 
 func describe(u *unit, i plugin.Info, global bool) Plugin {
 	p := Plugin{
-		Name: i.Name, Status: string(i.Status), Description: i.Description, Condition: i.Condition, Once: i.Once,
-		Hooks: append([]string{}, i.Hooks...), Tool: i.Tool, Command: i.Command, Dir: i.Dir, Global: global, Origin: u.Origin,
+		Name:        i.Name,
+		Status:      string(i.Status),
+		Description: i.Description,
+		Condition:   i.Condition,
+		Once:        i.Once,
+		Hooks: append(
+			[]string{},
+			i.Hooks...),
+		Tool:    i.Tool,
+		Command: i.Command,
+		Dir:     i.Dir,
+		Global:  global,
+		Origin:  u.Origin,
 	}
 	if i.Status == plugin.Failed {
-		p.Status = string(plugin.Enabled) // What the person decided; the error says what became of it.
+		p.Status = string(plugin.Enabled) // What the user decided; the error says what became of it.
 	}
 	if i.Err != nil {
 		p.Error = i.Err.Error()

@@ -46,7 +46,12 @@ func readLock(home string) (*Lock, error) {
 		}
 	}
 	if l.Version != lockVersion {
-		return nil, fmt.Errorf("%s: version %d is not %d: it was written by another version of aura", file, l.Version, lockVersion)
+		return nil, fmt.Errorf(
+			"%s: version %d is not %d: it was written by another version of aura",
+			file,
+			l.Version,
+			lockVersion,
+		)
 	}
 	if l.Plugins == nil {
 		l.Plugins = map[string]*Entry{}
@@ -55,7 +60,8 @@ func readLock(home string) (*Lock, error) {
 		if e == nil || e.Hash == "" || e.URL != "" && e.Commit == "" {
 			return nil, fmt.Errorf("%s: %s: hash, and for a url also commit, are required", file, rel)
 		}
-		if !filepath.IsLocal(filepath.FromSlash(rel)) || rel == "." || strings.HasPrefix(rel, ".") || strings.Contains(rel, "/.") {
+		if !filepath.IsLocal(filepath.FromSlash(rel)) || rel == "." || strings.HasPrefix(rel, ".") ||
+			strings.Contains(rel, "/.") {
 			return nil, fmt.Errorf("%s: %q is not a path of a plugin", file, rel)
 		}
 		if e.Subpath, err = cleanSubpath(e.Subpath); err != nil {

@@ -223,7 +223,7 @@ func (m *Manager) load(ctx context.Context, o plugin.Options) ([]plugin.Info, er
 	return set.Plugins(), nil
 }
 
-// find returns the unit that a person means by the name of a plugin or pack. The
+// find returns the unit that a user means by the name of a plugin or pack. The
 // home that is written to is searched first. If the name is that of a plugin, its
 // description comes along.
 func (m *Manager) find(ctx context.Context, name string) (*unit, *plugin.Info, error) {
@@ -258,7 +258,7 @@ func (m *Manager) find(ctx context.Context, name string) (*unit, *plugin.Info, e
 	return nil, nil, unknown(name, known)
 }
 
-// Names lists the names that a person may use: those of plugins and of packs.
+// Names lists the names that a user may use: those of plugins and of packs.
 func (m *Manager) Names(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, home := range m.o.Homes {

@@ -73,7 +73,8 @@ func fakeGo(args []string) int {
 
 // realGo is what the go command of this machine says of itself.
 var realGo = sync.OnceValue(func() map[string]string {
-	out, err := exec.Command("go", "env", "-json", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOFLAGS", "GONOSUMDB", "GOSUMDB", "GOTOOLCHAIN").Output()
+	out, err := exec.Command("go", "env", "-json", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOFLAGS", "GONOSUMDB", "GOSUMDB", "GOTOOLCHAIN").
+		Output()
 	if err != nil {
 		panic(err)
 	}
@@ -96,9 +97,19 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, dir: t.TempDir()}
-	w.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(w.dir, "user"), "USERPROFILE=" + filepath.Join(w.dir, "user"),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.c", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.c",
-		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", "TMPDIR=" + os.TempDir()}
+	w.env = []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(w.dir, "user"),
+		"USERPROFILE=" + filepath.Join(w.dir, "user"),
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@b.c",
+		"GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@b.c",
+		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z",
+		"GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
+		"TMPDIR=" + os.TempDir(),
+	}
 	for _, name := range []string{"SYSTEMROOT", "TEMP", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
 		if v, ok := os.LookupEnv(name); ok {
 			w.env = append(w.env, name+"="+v)
@@ -130,7 +141,13 @@ func (w *world) plugins(parts ...string) string {
 
 // manager manages both homes, the project's being written to.
 func (w *world) manager() *Manager {
-	m := New(Options{Homes: []Home{{Dir: w.global(), Global: true}, {Dir: w.project()}}, Env: slices.Clone(w.env), Progress: &w.out})
+	m := New(
+		Options{
+			Homes:    []Home{{Dir: w.global(), Global: true}, {Dir: w.project()}},
+			Env:      slices.Clone(w.env),
+			Progress: &w.out,
+		},
+	)
 	m.inject = func(step string) error {
 		if step == w.failWith {
 			return fmt.Errorf("injected at %s", step)
@@ -197,7 +214,8 @@ func pluginFiles(dir, name string) map[string]string {
 		"go.mod":      "module " + name + "\n\ngo 1.24\n\nrequire github.com/idelchi/aura/sdk v0.0.0\n",
 		"plugin.yaml": "description: \"" + name + " plugin\"\n",
 		"main.go": "package " + pkg + "\n\nimport (\n\t\"context\"\n\n\t\"github.com/idelchi/aura/sdk\"\n)\n\n" +
-			"func BeforeChat(_ context.Context, _ sdk.BeforeChatContext) (sdk.Result, error) {\n\treturn sdk.Result{}, nil\n}\n",
+			"func BeforeChat(_ context.Context, _ sdk.BeforeChatContext) (sdk.Result, error) {\n" +
+			"\treturn sdk.Result{}, nil\n}\n",
 	}
 	out := map[string]string{}
 	for file, text := range files {

@@ -77,7 +77,9 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *proxy) serveCache(w http.ResponseWriter, r *http.Request, escaped, file string) {
 	ext := path.Ext(file)
 	rel := filepath.FromSlash(path.Join("cache", "download", escaped, "@v", file))
-	if p.cache == "" || file == "latest.info" || ext != ".info" && ext != ".mod" && ext != ".zip" || strings.ContainsAny(file, `/\`) || !filepath.IsLocal(rel) {
+	if p.cache == "" || file == "latest.info" || ext != ".info" && ext != ".mod" && ext != ".zip" ||
+		strings.ContainsAny(file, `/\`) ||
+		!filepath.IsLocal(rel) {
 		http.NotFound(w, r)
 		return
 	}

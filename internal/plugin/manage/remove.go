@@ -28,8 +28,14 @@ func (m *Manager) Remove(ctx context.Context, name string) (*Removed, error) {
 		return nil, err
 	}
 	if one != nil && u.pack(*one) {
-		return nil, fmt.Errorf("plugin %q is part of the pack %q and cannot be removed alone (\"aura plugins disable %s\" writes \"disabled: true\" into its plugin.yaml; \"aura plugins remove %s\" removes the whole pack)",
-			one.Name, u.Name(), one.Name, u.Name())
+		return nil, fmt.Errorf(
+			"plugin %q is part of the pack %q and cannot be removed alone (\"aura plugins disable %s\" writes "+
+				"\"disabled: true\" into its plugin.yaml; \"aura plugins remove %s\" removes the whole pack)",
+			one.Name,
+			u.Name(),
+			one.Name,
+			u.Name(),
+		)
 	}
 	c, err := m.begin(ctx, u.Home)
 	if err != nil {

@@ -100,7 +100,7 @@ func (m *Manager) Scaffold(ctx context.Context, o NewOptions) (string, []string,
 	if err := c.clash(ctx, o.Name, plugins); err != nil {
 		return "", nil, err
 	}
-	// Not recorded: it is the person's own work, not an installation.
+	// Not recorded: it is the user's own work, not an installation.
 	return target, names, os.Rename(staged, target)
 }
 
@@ -110,7 +110,11 @@ func (o *NewOptions) check() error {
 		return err
 	}
 	if !token.IsIdentifier(o.pkg()) || strings.ToLower(o.Name) != o.Name {
-		return fmt.Errorf("name %q: a plugin's name is a Go package name: lower case letters, digits and dashes, beginning with a letter", o.Name)
+		return fmt.Errorf(
+			"name %q: a plugin's name is a Go package name: lower case letters, digits and dashes, beginning "+
+				"with a letter",
+			o.Name,
+		)
 	}
 	var known []string
 	for _, row := range lifecycle.Moments() {
@@ -169,7 +173,18 @@ func (o *NewOptions) files() ([]scaffoldFile, error) {
 		{"main.go", source},
 		{"main_test.go", test},
 		{manifestName, []byte(o.manifest())},
-		{"vendor/modules.txt", fmt.Appendf(nil, "# %s v%s\n## explicit; %s%s\n%s/version\n", sdkPath, version.Version, goLine(), sdkPath, sdkPath)},
+		{
+			"vendor/modules.txt",
+			fmt.Appendf(
+				nil,
+				"# %s v%s\n## explicit; %s%s\n%s/version\n",
+				sdkPath,
+				version.Version,
+				goLine(),
+				sdkPath,
+				sdkPath,
+			),
+		},
 	}
 	err = eachSDKFile(func(name string, text []byte) error {
 		list = append(list, scaffoldFile{path.Join("vendor", sdkPath, name), text})
@@ -187,12 +202,14 @@ func goLine() string {
 func (o *NewOptions) manifest() string {
 	text := "description: What this plugin does.\n"
 	if len(o.Hooks) > 0 {
-		text += "# condition: auto         # call hooks only when this holds\n# once: true              # call hooks only once per session\n"
+		text += "# condition: auto         # call hooks only when this holds\n" +
+			"# once: true              # call hooks only once per session\n"
 	}
 	if o.Tool {
 		text += "# opt_in: true            # hide the tool unless it is enabled by name\n"
 	}
-	return text + "# env: [MY_TOKEN]         # environment variables it may read\n# config: {limit: 3}      # defaults for sdk.Context.PluginConfig\n"
+	return text + "# env: [MY_TOKEN]         # environment variables it may read\n" +
+		"# config: {limit: 3}      # defaults for sdk.Context.PluginConfig\n"
 }
 
 // source is main.go.
@@ -211,7 +228,14 @@ func (o *NewOptions) source() string {
 		if may := row.May.Names(); len(may) > 0 {
 			fmt.Fprintf(&b, "// It may: %s.\n", strings.Join(may, ", "))
 		}
-		fmt.Fprintf(&b, "func %s(ctx context.Context, hctx sdk.%s) %s {\nreturn %s\n}\n", name, form.argument, form.result, form.nothing)
+		fmt.Fprintf(
+			&b,
+			"func %s(ctx context.Context, hctx sdk.%s) %s {\nreturn %s\n}\n",
+			name,
+			form.argument,
+			form.result,
+			form.nothing,
+		)
 	}
 	if o.Tool {
 		fmt.Fprintf(&b, toolSource, o.toolName())
@@ -263,8 +287,14 @@ func (o *NewOptions) test() string {
 		if name == "StreamChunk" {
 			left = "err"
 		}
-		fmt.Fprintf(&b, "\nfunc Test%s(t *testing.T) {\n%s := %s(t.Context(), sdk.%s{})\nif err != nil {\nt.Fatal(err)\n}\n}\n",
-			name, left, name, hookForms[name].argument)
+		fmt.Fprintf(
+			&b,
+			"\nfunc Test%s(t *testing.T) {\n%s := %s(t.Context(), sdk.%s{})\nif err != nil {\nt.Fatal(err)\n}\n}\n",
+			name,
+			left,
+			name,
+			hookForms[name].argument,
+		)
 	}
 	if o.Tool {
 		b.WriteString(`

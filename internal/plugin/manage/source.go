@@ -42,7 +42,11 @@ func parsePlace(arg, workdir string) (place, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return place{}, fmt.Errorf("%s: no such directory (a git URL begins with %s or git@)", arg, strings.Join(schemes, ", "))
+		return place{}, fmt.Errorf(
+			"%s: no such directory (a git URL begins with %s or git@)",
+			arg,
+			strings.Join(schemes, ", "),
+		)
 	case err != nil:
 		return place{}, err
 	case !info.IsDir():

@@ -97,7 +97,9 @@ func (c *change) sync(ctx context.Context, rel string, have *unit, o SyncOptions
 		action = SyncReplaced
 	}
 	if want.URL == "" {
-		return "", errors.New("it was copied from a directory, so it cannot be fetched again (add it once more, or remove it)")
+		return "", errors.New(
+			"it was copied from a directory, so it cannot be fetched again (add it once more, or remove it)",
+		)
 	}
 	from, err := parsePlace(want.URL, "")
 	if err != nil {
@@ -130,8 +132,13 @@ func (c *change) sync(ctx context.Context, rel string, have *unit, o SyncOptions
 		return "", err
 	}
 	if entry.Hash != want.Hash {
-		return "", fmt.Errorf("commit %s has another content than %s says (%s, want %s): if that is right, run \"aura plugins update\"",
-			short(commit), lockName, entry.Hash, want.Hash)
+		return "", fmt.Errorf(
+			"commit %s has another content than %s says (%s, want %s): if that is right, run \"aura plugins update\"",
+			short(commit),
+			lockName,
+			entry.Hash,
+			want.Hash,
+		)
 	}
 	if have != nil {
 		edits, err := switches(have, staged)
@@ -147,7 +154,7 @@ func (c *change) sync(ctx context.Context, rel string, have *unit, o SyncOptions
 	return action, c.install(staged, rel, &entry)
 }
 
-// spare keeps a directory from being replaced if a person's work would be lost.
+// spare keeps a directory from being replaced if a user's work would be lost.
 func (c *change) spare(ctx context.Context, target string, have *unit, force bool) error {
 	if force {
 		return nil
@@ -162,7 +169,10 @@ func (c *change) spare(ctx context.Context, target string, have *unit, force boo
 	if err != nil || len(edited) == 0 {
 		return err
 	}
-	return fmt.Errorf("these files were edited here: %s (undo that, or use --force to lose it)", strings.Join(edited, ", "))
+	return fmt.Errorf(
+		"these files were edited here: %s (undo that, or use --force to lose it)",
+		strings.Join(edited, ", "),
+	)
 }
 
 // Difference is something that is not as it was installed.
@@ -198,7 +208,10 @@ func (m *Manager) Verify(ctx context.Context) ([]Difference, int, error) {
 		}
 		for _, u := range units {
 			if u.Origin != nil && u.Entry == nil {
-				list = append(list, Difference{u.Rel, home.Dir, "installed from " + u.Origin.String() + ", but not in " + lockName})
+				list = append(
+					list,
+					Difference{u.Rel, home.Dir, "installed from " + u.Origin.String() + ", but not in " + lockName},
+				)
 			}
 		}
 	}
@@ -222,7 +235,10 @@ func (m *Manager) verify(ctx context.Context, dir string, want *Entry) ([]string
 	case wanted != nil && origin == nil:
 		what = append(what, "its "+originName+" is gone")
 	case wanted != nil && origin.Commit != wanted.Commit:
-		what = append(what, fmt.Sprintf("it is commit %s, but %s says %s", short(origin.Commit), lockName, short(wanted.Commit)))
+		what = append(
+			what,
+			fmt.Sprintf("it is commit %s, but %s says %s", short(origin.Commit), lockName, short(wanted.Commit)),
+		)
 	case wanted != nil && *origin != *wanted:
 		what = append(what, fmt.Sprintf("its %s says %s, but %s says %s", originName, origin, lockName, wanted))
 	}

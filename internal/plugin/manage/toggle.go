@@ -106,8 +106,13 @@ func editDisabled(text []byte, disabled bool) ([]byte, error) {
 			return text, nil
 		}
 		start := offset(text, node.Line, node.Column)
-		if start < 0 || node.Style != 0 || node.Anchor != "" || !bytes.HasPrefix(text[start:], []byte(node.Value)) || node.Value == "" {
-			return nil, fmt.Errorf("line %d: disabled is written in a way that cannot be edited: write \"disabled: %s\"", node.Line, value)
+		if start < 0 || node.Style != 0 || node.Anchor != "" || !bytes.HasPrefix(text[start:], []byte(node.Value)) ||
+			node.Value == "" {
+			return nil, fmt.Errorf(
+				"line %d: disabled is written in a way that cannot be edited: write \"disabled: %s\"",
+				node.Line,
+				value,
+			)
 		}
 		out = append(append(append(out, text[:start]...), value...), text[start+len(node.Value):]...)
 	case !disabled:

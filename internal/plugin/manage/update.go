@@ -60,7 +60,10 @@ func (m *Manager) Update(ctx context.Context, names []string, o UpdateOptions) (
 			return nil, err
 		}
 		if u.Origin == nil {
-			return nil, fmt.Errorf("plugin %q did not come from git, so there is nothing to update it from (remove it and add it again)", name)
+			return nil, fmt.Errorf(
+				"plugin %q did not come from git, so there is nothing to update it from (remove it and add it again)",
+				name,
+			)
 		}
 		if !slices.ContainsFunc(units, func(have *unit) bool { return have.Dir == u.Dir }) {
 			units = append(units, u)
@@ -98,11 +101,18 @@ func (m *Manager) update(ctx context.Context, u *unit, o UpdateOptions) (*Update
 	if err != nil {
 		return nil, err
 	}
-	result := &Updated{Name: u.Name(), From: u.Origin.Commit, To: u.Origin.Commit, Commits: []string{}, Files: []string{}}
+	result := &Updated{
+		Name:    u.Name(),
+		From:    u.Origin.Commit,
+		To:      u.Origin.Commit,
+		Commits: []string{},
+		Files:   []string{},
+	}
 	for _, p := range u.Plugins {
 		result.Plugins = append(result.Plugins, p.Name)
 	}
-	same := rev.Commit == u.Origin.Commit || rev.Commit == "" && strings.HasPrefix(u.Origin.Commit, strings.ToLower(rev.Name))
+	same := rev.Commit == u.Origin.Commit ||
+		rev.Commit == "" && strings.HasPrefix(u.Origin.Commit, strings.ToLower(rev.Name))
 	if same && suits(u) == nil {
 		return result, nil
 	}
@@ -127,7 +137,13 @@ func (m *Manager) update(ctx context.Context, u *unit, o UpdateOptions) (*Update
 	if err != nil {
 		return nil, err
 	}
-	entry := &Entry{URL: u.Origin.URL, Ref: u.Origin.Ref, Commit: result.To, Subpath: u.Origin.Subpath, NoVendor: o.NoVendor}
+	entry := &Entry{
+		URL:      u.Origin.URL,
+		Ref:      u.Origin.Ref,
+		Commit:   result.To,
+		Subpath:  u.Origin.Subpath,
+		NoVendor: o.NoVendor,
+	}
 	plugins, err := c.finish(ctx, staged, u.Rel, entry)
 	if err != nil {
 		return nil, err
@@ -144,12 +160,13 @@ func (m *Manager) update(ctx context.Context, u *unit, o UpdateOptions) (*Update
 	return result, c.install(staged, u.Rel, entry)
 }
 
-// moved drops the record of an installation under the path it had before a person
+// moved drops the record of an installation under the path it had before a user
 // moved it. It takes effect with the next record.
 func (c *change) moved(u *unit) {
 	maps.DeleteFunc(c.lock.Plugins, func(rel string, e *Entry) bool {
 		_, err := os.Lstat(filepath.Join(c.root, filepath.FromSlash(rel)))
-		return u.Entry == nil && e.URL == u.Origin.URL && e.Subpath == u.Origin.Subpath && errors.Is(err, fs.ErrNotExist)
+		return u.Entry == nil && e.URL == u.Origin.URL && e.Subpath == u.Origin.Subpath &&
+			errors.Is(err, fs.ErrNotExist)
 	})
 }
 
@@ -171,7 +188,17 @@ func (m *Manager) compare(ctx context.Context, staged string, r *Updated) error 
 	if _, err := m.local(ctx, staged, "cat-file", "-e", r.From+"^{commit}"); err != nil {
 		return nil // The earlier clone is gone: there is nothing to compare with.
 	}
-	log, err := m.local(ctx, staged, "log", "-z", "--no-decorate", "--format=%h %s", fmt.Sprintf("--max-count=%d", maxCommits), r.From+".."+r.To, "--")
+	log, err := m.local(
+		ctx,
+		staged,
+		"log",
+		"-z",
+		"--no-decorate",
+		"--format=%h %s",
+		fmt.Sprintf("--max-count=%d", maxCommits),
+		r.From+".."+r.To,
+		"--",
+	)
 	if err != nil {
 		return err
 	}
@@ -187,7 +214,7 @@ func (m *Manager) compare(ctx context.Context, staged string, r *Updated) error 
 	return nil
 }
 
-// edits are the files that a person's changes make of the new ones, by path.
+// edits are the files that a user's changes make of the new ones, by path.
 //
 // Edits of plugin.yaml are merged. Edits of anything else would be lost, so they stop
 // the update unless force is set.
@@ -218,7 +245,10 @@ func (c *change) edits(ctx context.Context, u *unit, staged string, force bool) 
 		}
 	}
 	if len(lost) > 0 && !force {
-		return nil, fmt.Errorf("these files were edited here: %s (undo that, or use --force to lose it)", strings.Join(lost, ", "))
+		return nil, fmt.Errorf(
+			"these files were edited here: %s (undo that, or use --force to lose it)",
+			strings.Join(lost, ", "),
+		)
 	}
 	return edits, nil
 }
@@ -258,7 +288,13 @@ func switches(u *unit, staged string) (map[string][]byte, error) {
 
 // carry applies the edits, and keeps files that are not from the repository. The
 // plugins are checked again if that changed them.
-func (c *change) carry(ctx context.Context, u *unit, staged, subpath string, plugins []plugin.Info, edits map[string][]byte) ([]plugin.Info, error) {
+func (c *change) carry(
+	ctx context.Context,
+	u *unit,
+	staged, subpath string,
+	plugins []plugin.Info,
+	edits map[string][]byte,
+) ([]plugin.Info, error) {
 	for name, text := range edits {
 		if err := os.WriteFile(filepath.Join(staged, filepath.FromSlash(name)), text, 0o644); err != nil {
 			return nil, err
@@ -291,7 +327,8 @@ func keepSwitch(from, to, rel string) ([]byte, error) {
 // made reports whether a file is written by vendoring, or by us.
 func made(name string) bool {
 	base := filepath.Base(name)
-	return base == "go.mod" || base == "go.sum" || base == originName || slices.Contains(strings.Split(name, "/"), "vendor")
+	return base == "go.mod" || base == "go.sum" || base == originName ||
+		slices.Contains(strings.Split(name, "/"), "vendor")
 }
 
 // edited lists the files of a clone that are not as they were committed.
@@ -367,9 +404,20 @@ func (c *change) merge(ctx context.Context, from, to, name string) ([]byte, erro
 			return nil, err
 		}
 	}
-	out, err := c.m.run(ctx, program{name: "git", args: []string{"merge-file", "-p", "--quiet", files[0], files[1], target}, dir: c.work, env: quiet})
+	out, err := c.m.run(
+		ctx,
+		program{
+			name: "git",
+			args: []string{"merge-file", "-p", "--quiet", files[0], files[1], target},
+			dir:  c.work,
+			env:  quiet,
+		},
+	)
 	if exit, ok := errors.AsType[*exitError](err); ok && exit.code > 0 && exit.code < 128 {
-		return nil, fmt.Errorf("%s was edited here and changed there, in the same lines (--force takes the new one)", name)
+		return nil, fmt.Errorf(
+			"%s was edited here and changed there, in the same lines (--force takes the new one)",
+			name,
+		)
 	}
 	return out, err
 }

@@ -56,7 +56,10 @@ func TestUpdateAll(t *testing.T) {
 	w := newWorld(t)
 	w.add(w.repo("one", pluginFiles("", "one")))
 	global := New(Options{Homes: []Home{{Dir: w.global(), Global: true}}, Env: w.env})
-	if _, err := global.Add(t.Context(), AddOptions{Source: w.repo("two", pluginFiles("", "two")), NoVendor: true}); err != nil {
+	if _, err := global.Add(
+		t.Context(),
+		AddOptions{Source: w.repo("two", pluginFiles("", "two")), NoVendor: true},
+	); err != nil {
 		t.Fatal(err)
 	}
 	w.write("local", pluginFiles("", "local"))
@@ -119,7 +122,8 @@ func TestUpdateDryRun(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	u := list[0]
-	if !slices.Equal(u.Files, []string{"D gone", "A new file", "M plugin.yaml"}) || len(u.Commits) != 2 || !strings.HasSuffix(u.Commits[0], " third") {
+	if !slices.Equal(u.Files, []string{"D gone", "A new file", "M plugin.yaml"}) || len(u.Commits) != 2 ||
+		!strings.HasSuffix(u.Commits[0], " third") {
 		t.Errorf("%+v", u)
 	}
 	w.unchanged(before)
@@ -137,7 +141,8 @@ func TestUpdateFails(t *testing.T) {
 	}{
 		{"broken source", map[string]string{"main.go": "package repo\nfunc {"}, "", "does not load"},
 		{"no plugin left", map[string]string{"plugin.yaml": ""}, "", ""},
-		{"incompatible", map[string]string{"vendor/" + sdkPath + "/version/version.go": "package version\nconst Version = \"0.2.0\"\n"}, "", "plugin requires SDK ~0.2.0, host has 0.1.0"},
+		{"incompatible", map[string]string{"vendor/" + sdkPath + "/version/version.go": "package version\nconst " +
+			"Version = \"0.2.0\"\n"}, "", "plugin requires SDK ~0.2.0, host has 0.1.0"},
 		{"swap", nil, "swap", "injected"},
 		{"place", nil, "place", "injected"},
 		{"record", nil, "record", "injected"},
@@ -226,41 +231,63 @@ func TestUpdateKilled(t *testing.T) {
 	w.unchanged(before)
 }
 
-// What a person changed in plugin.yaml survives; other edits stop the update.
+// What a user changed in plugin.yaml survives; other edits stop the update.
 func TestUpdateEdits(t *testing.T) {
 	t.Parallel()
 	yaml := "description: old\n\n\n\nconfig:\n  limit: 3\n"
 	start := func(t *testing.T) *world {
 		w := newWorld(t)
-		w.add(w.repo("pack", both(pluginFiles("one", "one"), pluginFiles("two", "two"), map[string]string{"one/plugin.yaml": yaml})))
+		w.add(
+			w.repo(
+				"pack",
+				both(pluginFiles("one", "one"), pluginFiles("two", "two"), map[string]string{"one/plugin.yaml": yaml}),
+			),
+		)
 		return w
 	}
 	t.Run("merged", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
-		w.write("project/.aura/plugins/pack/one", map[string]string{"plugin.yaml": strings.Replace(yaml, "limit: 3", "limit: 9 # mine", 1), "state.db": "mine"})
+		w.write(
+			"project/.aura/plugins/pack/one",
+			map[string]string{
+				"plugin.yaml": strings.Replace(yaml, "limit: 3", "limit: 9 # mine", 1),
+				"state.db":    "mine",
+			},
+		)
 		if _, err := w.manager().SetEnabled(t.Context(), "two", false); err != nil {
 			t.Fatal(err)
 		}
-		w.commit("pack", "second", map[string]string{"one/plugin.yaml": strings.Replace(yaml, "old", "new", 1), "two/note": "x"})
+		w.commit(
+			"pack",
+			"second",
+			map[string]string{"one/plugin.yaml": strings.Replace(yaml, "old", "new", 1), "two/note": "x"},
+		)
 		if _, err := w.update(UpdateOptions{}, "pack"); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.read(w.plugins("pack", "one", "plugin.yaml")); !strings.Contains(got, "description: new") || !strings.Contains(got, "limit: 9 # mine") {
+		if got := w.read(
+			w.plugins("pack", "one", "plugin.yaml"),
+		); !strings.Contains(got, "description: new") ||
+			!strings.Contains(got, "limit: 9 # mine") {
 			t.Errorf("plugin.yaml:\n%s", got)
 		}
 		if w.read(w.plugins("pack", "one", "state.db")) != "mine" || w.listed()["two"].Status != "disabled" {
 			t.Error("a file or a switch was lost")
 		}
 		list, _, err := w.manager().Verify(t.Context())
-		if err != nil || len(list) != 2 || list[0].What != "edited: one/plugin.yaml" && list[1].What != "edited: one/plugin.yaml" {
+		if err != nil || len(list) != 2 ||
+			list[0].What != "edited: one/plugin.yaml" && list[1].What != "edited: one/plugin.yaml" {
 			t.Errorf("verify: %+v, %v", list, err)
 		}
 	})
 	t.Run("same lines", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
-		w.write("project/.aura/plugins/pack/one", map[string]string{"plugin.yaml": "disabled: true\ndescription: mine\n"})
+		w.write(
+			"project/.aura/plugins/pack/one",
+			map[string]string{"plugin.yaml": "disabled: true\ndescription: mine\n"},
+		)
 		w.commit("pack", "second", map[string]string{"one/plugin.yaml": "description: theirs\n"})
 		before := w.snapshot()
 		_, err := w.update(UpdateOptions{}, "pack")
@@ -277,7 +304,10 @@ func TestUpdateEdits(t *testing.T) {
 		t.Parallel()
 		w := start(t)
 		w.write("project/.aura/plugins/pack/one", map[string]string{"more.go": "package one\n"})
-		w.write("project/.aura/plugins/pack/two", map[string]string{"main.go": w.read(w.plugins("pack", "two", "main.go")) + "// mine\n"})
+		w.write(
+			"project/.aura/plugins/pack/two",
+			map[string]string{"main.go": w.read(w.plugins("pack", "two", "main.go")) + "// mine\n"},
+		)
 		w.commit("pack", "second", map[string]string{"note": "x"})
 		before := w.snapshot()
 		_, err := w.update(UpdateOptions{}, "pack")
@@ -323,8 +353,12 @@ func TestUpdateSDK(t *testing.T) {
 		t.Errorf("without vendor: %+v", p)
 	}
 	file := filepath.Join("vendor", filepath.FromSlash(sdkPath), "version", "version.go")
-	w.write("project/.aura/plugins/repo", map[string]string{filepath.ToSlash(file): "package version\nconst Version = \"0.2.0\"\n"})
-	if p := w.listed()["repo"]; p.SDK == nil || p.SDK.Compatible || !strings.Contains(p.Error, "plugin requires SDK ~0.2.0, host has 0.1.0") {
+	w.write(
+		"project/.aura/plugins/repo",
+		map[string]string{filepath.ToSlash(file): "package version\nconst Version = \"0.2.0\"\n"},
+	)
+	if p := w.listed()["repo"]; p.SDK == nil || p.SDK.Compatible ||
+		!strings.Contains(p.Error, "plugin requires SDK ~0.2.0, host has 0.1.0") {
 		t.Errorf("incompatible: %+v", p)
 	}
 	list, err := w.manager().Update(t.Context(), []string{"repo"}, UpdateOptions{})
@@ -334,7 +368,10 @@ func TestUpdateSDK(t *testing.T) {
 	if p := w.listed()["repo"]; p.SDK == nil || !p.SDK.Compatible || p.Error != "" {
 		t.Errorf("after the update: %+v", p)
 	}
-	w.write("project/.aura/plugins/repo", map[string]string{filepath.ToSlash(file): "package version\nconst Version = \"0.2.0\"\n"})
+	w.write(
+		"project/.aura/plugins/repo",
+		map[string]string{filepath.ToSlash(file): "package version\nconst Version = \"0.2.0\"\n"},
+	)
 	w.commit("repo", "second", map[string]string{"note": "x"})
 	if list, err = w.manager().Update(t.Context(), []string{"repo"}, UpdateOptions{}); err != nil || list[0].Vendored {
 		t.Fatalf("%+v, %v", list, err)

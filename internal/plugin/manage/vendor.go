@@ -80,7 +80,14 @@ type goWorld struct {
 // because the SDK that is served for a version must not end up in the user's cache,
 // where other programs would take it for the published one.
 func (m *Manager) goWorld(ctx context.Context) (_ *goWorld, err error) {
-	out, err := m.run(ctx, program{name: "go", args: []string{"env", "-json", "GOPROXY", "GONOPROXY", "GONOSUMDB", "GOFLAGS", "GOMODCACHE"}, dir: os.TempDir()})
+	out, err := m.run(
+		ctx,
+		program{
+			name: "go",
+			args: []string{"env", "-json", "GOPROXY", "GONOPROXY", "GONOSUMDB", "GOFLAGS", "GOMODCACHE"},
+			dir:  os.TempDir(),
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +158,10 @@ func (m *Manager) vendorOne(ctx context.Context, w *goWorld, p plugin.Info) erro
 		if err := m.inject("go mod " + verb); err != nil {
 			return err
 		}
-		_, err := m.run(ctx, program{name: "go", args: []string{"mod", verb}, dir: p.Dir, env: append(w.env, "PWD="+p.Dir), live: true})
+		_, err := m.run(
+			ctx,
+			program{name: "go", args: []string{"mod", verb}, dir: p.Dir, env: append(w.env, "PWD="+p.Dir), live: true},
+		)
 		if exit, ok := errors.AsType[*exitError](err); ok {
 			exit.name = "go mod " + verb
 			return fmt.Errorf("%w\n(its dependencies could not be vendored; if it needs none, use --no-vendor)", exit)
@@ -183,8 +193,13 @@ func prepareModule(dir string) error {
 		}
 		required = true
 		host := "v" + version.Version
-		if semver.Compare(r.Mod.Version, host) > 0 || semver.Compare(semver.MajorMinor(r.Mod.Version), semver.MajorMinor(host)) > 0 {
-			return fmt.Errorf("plugin requires SDK ~%s, host has %s (update aura)", strings.TrimPrefix(r.Mod.Version, "v"), version.Version)
+		if semver.Compare(r.Mod.Version, host) > 0 ||
+			semver.Compare(semver.MajorMinor(r.Mod.Version), semver.MajorMinor(host)) > 0 {
+			return fmt.Errorf(
+				"plugin requires SDK ~%s, host has %s (update aura)",
+				strings.TrimPrefix(r.Mod.Version, "v"),
+				version.Version,
+			)
 		}
 	}
 	if !required && mod.Module != nil && mod.Module.Mod.Path != sdkPath {

@@ -35,7 +35,11 @@ func TestVendorCommands(t *testing.T) {
 	}
 	for _, c := range calls() {
 		for _, kv := range c.Env {
-			if name, value, _ := strings.Cut(kv, "="); strings.Contains(value, "Authorization") || strings.HasPrefix(name, "GIT_CONFIG_") && name != "GIT_CONFIG_NOSYSTEM" {
+			if name, value, _ := strings.Cut(
+				kv,
+				"=",
+			); strings.Contains(value, "Authorization") ||
+				strings.HasPrefix(name, "GIT_CONFIG_") && name != "GIT_CONFIG_NOSYSTEM" {
 				t.Errorf("go got %s", kv)
 			}
 		}
@@ -59,7 +63,12 @@ func TestVendorCommands(t *testing.T) {
 		t.Errorf("update ran %q", got)
 	}
 	push("third")
-	if list, err := m.Update(t.Context(), []string{"repo"}, UpdateOptions{NoVendor: true}); err != nil || !list[0].Changed {
+	if list, err := m.Update(
+		t.Context(),
+		[]string{"repo"},
+		UpdateOptions{NoVendor: true},
+	); err != nil ||
+		!list[0].Changed {
 		t.Fatal(list, err)
 	}
 	if _, err := m.Remove(t.Context(), "repo"); err != nil {
@@ -103,7 +112,10 @@ func Execute(_ context.Context, _ sdk.Context, _ map[string]any) (string, error)
 	if !w.exists(w.plugins("sizes", "vendor", "github.com", "dustin", "go-humanize", "bytes.go")) {
 		t.Error("not vendored")
 	}
-	if sum := w.read(w.plugins("sizes", "go.sum")); !strings.Contains(sum, "go-humanize v1.0.1 h1:") || strings.Contains(sum, sdkPath) {
+	if sum := w.read(
+		w.plugins("sizes", "go.sum"),
+	); !strings.Contains(sum, "go-humanize v1.0.1 h1:") ||
+		strings.Contains(sum, sdkPath) {
 		t.Errorf("go.sum:\n%s", sum)
 	}
 	// Without a toolchain in reach, later loads use what is there.
@@ -147,8 +159,10 @@ func TestPrepareModule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	dir := w.write("p", map[string]string{
-		"go.mod": "module p\n\ngo 1.24\n\nrequire github.com/idelchi/aura/sdk v0.1.0 // keep\n\nreplace github.com/idelchi/aura/sdk => ../../sdk\n",
-		"go.sum": "a v1 h1:x\ngithub.com/idelchi/aura/sdk v0.1.0 h1:x\ngithub.com/idelchi/aura/sdk v0.1.0/go.mod h1:x\n",
+		"go.mod": "module p\n\ngo 1.24\n\nrequire github.com/idelchi/aura/sdk v0.1.0 // keep\n\n" +
+			"replace github.com/idelchi/aura/sdk => ../../sdk\n",
+		"go.sum": "a v1 h1:x\ngithub.com/idelchi/aura/sdk v0.1.0 h1:x\n" +
+			"github.com/idelchi/aura/sdk v0.1.0/go.mod h1:x\n",
 	})
 	if err := prepareModule(dir); err != nil {
 		t.Fatal(err)
@@ -225,7 +239,8 @@ func TestProxy(t *testing.T) {
 	for _, f := range z.File {
 		names = append(names, f.Name)
 	}
-	if !slices.Contains(names, "github.com/idelchi/aura/sdk@v0.0.0/version/version.go") || !slices.Contains(names, "github.com/idelchi/aura/sdk@v0.0.0/go.mod") {
+	if !slices.Contains(names, "github.com/idelchi/aura/sdk@v0.0.0/version/version.go") ||
+		!slices.Contains(names, "github.com/idelchi/aura/sdk@v0.0.0/go.mod") {
 		t.Errorf("zip has %v", names)
 	}
 }

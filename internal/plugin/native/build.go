@@ -36,8 +36,13 @@ const (
 
 // build builds a plugin and puts the executable into dir.
 func (b Builder) build(ctx context.Context, tools toolchain, src Source, t *Tree, dir string) error {
-	if least := "v" + sdkGo(); tools.version != "" && semver.Compare("v"+strings.TrimPrefix(tools.version, "go"), least) < 0 {
-		return fmt.Errorf("the Go toolchain on the PATH is %s, a native plugin needs go%s or newer", tools.version, sdkGo())
+	if least := "v" + sdkGo(); tools.version != "" &&
+		semver.Compare("v"+strings.TrimPrefix(tools.version, "go"), least) < 0 {
+		return fmt.Errorf(
+			"the Go toolchain on the PATH is %s, a native plugin needs go%s or newer",
+			tools.version,
+			sdkGo(),
+		)
 	}
 	stage, err := os.MkdirTemp(filepath.Dir(dir), staging)
 	if err != nil {
@@ -58,7 +63,15 @@ func (b Builder) build(ctx context.Context, tools toolchain, src Source, t *Tree
 	if err := os.Mkdir(out, 0o755); err != nil {
 		return err
 	}
-	if _, err := run("build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", executable(out), "."); err != nil {
+	if _, err := run(
+		"build",
+		"-trimpath",
+		"-buildvcs=false",
+		"-ldflags=-s -w",
+		"-o",
+		executable(out),
+		".",
+	); err != nil {
 		return err
 	}
 	_ = os.RemoveAll(dir) // What is there is not complete.
@@ -90,7 +103,8 @@ type stager struct {
 }
 
 func (s *stager) write() error {
-	s.modules = !s.tree.vendored() && slices.ContainsFunc(s.tree.Mod.Require, func(r *modfile.Require) bool { return r.Mod.Path != sdkPath })
+	s.modules = !s.tree.vendored() &&
+		slices.ContainsFunc(s.tree.Mod.Require, func(r *modfile.Require) bool { return r.Mod.Path != sdkPath })
 	s.mod = &modfile.File{}
 	s.check(s.mod.AddModuleStmt(mainPath))
 	s.goVersion = sdkGo()
@@ -150,7 +164,12 @@ func (s *stager) sdk() {
 		dir = "sdk"
 		s.file("sdk/go.mod", []byte(sdk.GoMod()))
 	}
-	s.check(eachFile(sdk.Source(), func(name string, text []byte) error { s.file(path.Join(dir, name), text); return s.err }))
+	s.check(
+		eachFile(
+			sdk.Source(),
+			func(name string, text []byte) error { s.file(path.Join(dir, name), text); return s.err },
+		),
+	)
 	s.need(sdkPath, "v"+version.Version, sdkGo(), "./sdk", []string{sdkPath, sdkPath + "/version"})
 }
 
@@ -284,8 +303,19 @@ func (s *stager) run(ctx context.Context, tools toolchain, args ...string) ([]by
 	}
 	cmd := exec.CommandContext(ctx, tools.path, args...)
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS="+mode, "GO111MODULE=on", "GOWORK=off", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local",
-		"CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "PWD="+s.dir)
+	cmd.Env = append(
+		os.Environ(),
+		"GOFLAGS="+mode,
+		"GO111MODULE=on",
+		"GOWORK=off",
+		"GOPROXY=off",
+		"GOSUMDB=off",
+		"GOTOOLCHAIN=local",
+		"CGO_ENABLED=0",
+		"GOOS="+runtime.GOOS,
+		"GOARCH="+runtime.GOARCH,
+		"PWD="+s.dir,
+	)
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return procgroup.Kill(cmd.Process) }
@@ -326,8 +356,13 @@ func (s *stager) explain(err error, text string) error {
 		return fmt.Errorf("go build: %w", err)
 	}
 	said := strings.Join(lines, "\n")
-	if s.modules && (strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "missing go.sum entry") || strings.Contains(said, "no required module provides")) {
-		return fmt.Errorf("%s\nits dependencies are neither vendored nor in the module cache (run \"go mod vendor\" in %s)", said, s.src.Dir)
+	if s.modules &&
+		(strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "missing go.sum entry") || strings.Contains(said, "no required module provides")) {
+		return fmt.Errorf(
+			"%s\nits dependencies are neither vendored nor in the module cache (run \"go mod vendor\" in %s)",
+			said,
+			s.src.Dir,
+		)
 	}
 	return errors.New(said)
 }
@@ -335,12 +370,21 @@ func (s *stager) explain(err error, text string) error {
 // Forbidden are packages that only unsafe mode allows: with them a plugin reaches
 // other processes or beneath the language.
 func Forbidden(importPath string) bool {
-	return slices.Contains([]string{"os/exec", "os/signal", "syscall", "unsafe", "plugin", "runtime/cgo", "net/http/cgi"}, importPath)
+	return slices.Contains(
+		[]string{"os/exec", "os/signal", "syscall", "unsafe", "plugin", "runtime/cgo", "net/http/cgi"},
+		importPath,
+	)
 }
 
 // checkImports looks for forbidden imports in what comes from the module cache.
 func (s *stager) checkImports(run func(args ...string) ([]byte, error)) error {
-	out, err := run("list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{end}}`, ".")
+	out, err := run(
+		"list",
+		"-deps",
+		"-f",
+		`{{if not .Standard}}{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{end}}`,
+		".",
+	)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,10 @@ func prune(cache, except string) {
 			builds = append(builds, build{dir, modified(dir)})
 		}
 	}
-	slices.SortFunc(builds, func(a, b build) int { return cmp.Or(b.used.Compare(a.used), strings.Compare(a.dir, b.dir)) })
+	slices.SortFunc(
+		builds,
+		func(a, b build) int { return cmp.Or(b.used.Compare(a.used), strings.Compare(a.dir, b.dir)) },
+	)
 	for i, b := range builds {
 		if i >= keepCount-1 || time.Since(b.used) > keepFor {
 			_ = os.RemoveAll(b.dir)

@@ -10,17 +10,29 @@ func TestUnseen(t *testing.T) {
 	t.Parallel()
 	const all = "ToolHistory Turns SystemPrompt"
 	for _, c := range []struct{ body, want string }{
-		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { return sdk.Result{Message: c.Agent}, nil }", all},
-		{"func BeforeChat(context.Context, sdk.BeforeChatContext) (sdk.Result, error) { return sdk.Result{}, nil }", all},
-		{"func BeforeChat(ctx context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(ctx, c.Stats.Turns, len(c.ToolHistory)); return sdk.Result{}, nil }", "Turns SystemPrompt"},
-		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(c); return sdk.Result{}, nil }", ""},
-		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(&c); return sdk.Result{}, nil }", ""},
-		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(c.Context); return sdk.Result{}, nil }", ""},
-		{"func BeforeChat(_ context.Context, c BeforeChatContext) (sdk.Result, error) { d := c; use(d); return sdk.Result{}, nil }", ""},
-		{"var BeforeChat = func(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { return sdk.Result{}, nil }", ""},
-		{"func Schema() sdk.ToolSchema { return sdk.ToolSchema{} }\nfunc Execute(ctx context.Context, sc sdk.Context, args map[string]any) (string, error) { use(ctx, args); return sc.SystemPrompt, nil }", "ToolHistory Turns"},
-		{"func ExecuteCommand(ctx context.Context, args string, sc sdk.Context) (sdk.CommandResult, error) { use(args, sc.Turns); return sdk.CommandResult{}, nil }", "ToolHistory SystemPrompt"},
-		{"func ExecuteCommand(ctx context.Context, args string, sc sdk.Context) (sdk.CommandResult, error) { use(sc); return sdk.CommandResult{}, nil }", ""},
+		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { return " +
+			"sdk.Result{Message: c.Agent}, nil }", all},
+		{"func BeforeChat(context.Context, sdk.BeforeChatContext) (sdk.Result, error) { return sdk.Result{}, " +
+			"nil }", all},
+		{"func BeforeChat(ctx context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(ctx, " +
+			"c.Stats.Turns, len(c.ToolHistory)); return sdk.Result{}, nil }", "Turns SystemPrompt"},
+		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(c); return " +
+			"sdk.Result{}, nil }", ""},
+		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(&c); return " +
+			"sdk.Result{}, nil }", ""},
+		{"func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { use(c.Context); " +
+			"return sdk.Result{}, nil }", ""},
+		{"func BeforeChat(_ context.Context, c BeforeChatContext) (sdk.Result, error) { d := c; use(d); return " +
+			"sdk.Result{}, nil }", ""},
+		{"var BeforeChat = func(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) { return " +
+			"sdk.Result{}, nil }", ""},
+		{"func Schema() sdk.ToolSchema { return sdk.ToolSchema{} }\n" +
+			"func Execute(ctx context.Context, sc sdk.Context, args map[string]any) (string, error) { use(ctx, " +
+			"args); return sc.SystemPrompt, nil }", "ToolHistory Turns"},
+		{"func ExecuteCommand(ctx context.Context, args string, sc sdk.Context) (sdk.CommandResult, error) { " +
+			"use(args, sc.Turns); return sdk.CommandResult{}, nil }", "ToolHistory SystemPrompt"},
+		{"func ExecuteCommand(ctx context.Context, args string, sc sdk.Context) (sdk.CommandResult, error) { " +
+			"use(sc); return sdk.CommandResult{}, nil }", ""},
 	} {
 		files, err := parsePackage(&Tree{Files: []File{{"main.go", []byte("package p\n\n" + c.body + "\n")}}})
 		if err != nil {

@@ -32,7 +32,9 @@ const BuildTimeout = 5 * time.Minute
 // more for another reason than their source.
 const protocol = "1"
 
-//go:embed pipe/any.go pipe/codec.go pipe/frame.go pipe/functions.go pipe/serve.go pipe/files_unix.go pipe/files_windows.go
+// pipe/files_windows.go
+//
+//go:embed pipe/any.go pipe/codec.go pipe/frame.go pipe/functions.go pipe/serve.go pipe/files_unix.go
 var pipeSource embed.FS
 
 // ErrNoToolchain means that there is no Go toolchain to build with.

@@ -140,7 +140,12 @@ func (p *Process) Lookup(name string, through pipe.Caller) (fn any, signature st
 }
 
 // Call implements pipe.Caller. If the process ends meanwhile, the error says how.
-func (p *Process) Call(ctx context.Context, function string, args func(*pipe.Writer), results func(*pipe.Reader)) error {
+func (p *Process) Call(
+	ctx context.Context,
+	function string,
+	args func(*pipe.Writer),
+	results func(*pipe.Reader),
+) error {
 	err := p.client.Call(ctx, function, args, results)
 	if _, lost := errors.AsType[*pipe.Lost](err); lost {
 		p.Kill() // If it has not ended, it has closed its end, or talks nonsense.

@@ -52,7 +52,10 @@ func BeforeChat(context.Context, sdk.BeforeChatContext) (sdk.Result, error) {
 	fn, _ := p.Lookup("BeforeChat", p.client)
 	lost := make(chan error, 1)
 	go func() {
-		_, err := fn.(func(context.Context, sdk.BeforeChatContext) (sdk.Result, error))(context.Background(), sdk.BeforeChatContext{})
+		_, err := fn.(func(context.Context, sdk.BeforeChatContext) (sdk.Result, error))(
+			context.Background(),
+			sdk.BeforeChatContext{},
+		)
 		lost <- err
 	}()
 	for {

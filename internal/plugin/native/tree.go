@@ -61,7 +61,11 @@ func ReadTree(dir string) (*Tree, error) {
 		}
 		for _, r := range t.Mod.Replace {
 			if r.New.Version == "" && r.Old.Path != sdkPath {
-				if err := t.add(replacement(dir, r.New.Path), filepath.ToSlash(replacement(dir, r.New.Path)), 0); err != nil {
+				if err := t.add(
+					replacement(dir, r.New.Path),
+					filepath.ToSlash(replacement(dir, r.New.Path)),
+					0,
+				); err != nil {
 					return nil, fmt.Errorf("go.mod: replace %s: %w", r.Old.Path, err)
 				}
 			}
@@ -188,7 +192,13 @@ func (t *Tree) addEmbedded(dir, prefix string, names []string) error {
 func (t *Tree) read(file, name string, info fs.FileInfo) ([]byte, error) {
 	t.size += info.Size()
 	if info.Size() > maxFile || t.size > maxTotal || len(t.Files) >= maxFiles {
-		return nil, fmt.Errorf("%s: more than can be built (%d MB in a file, %d MB and %d files in all)", file, maxFile>>20, maxTotal>>20, maxFiles)
+		return nil, fmt.Errorf(
+			"%s: more than can be built (%d MB in a file, %d MB and %d files in all)",
+			file,
+			maxFile>>20,
+			maxTotal>>20,
+			maxFiles,
+		)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -61,7 +61,10 @@ func New(o provider.Options) *Client {
 func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provider.Delta)) (*provider.Response, error) {
 	body := encode(req)
 	resp, err := c.send(ctx, req.Model, body, on)
-	if e, ok := errors.AsType[*provider.Error](err); ok && e.Status == http.StatusBadRequest && body.thinks() && aboutThoughts(e.Message) {
+	if e, ok := errors.AsType[*provider.Error](
+		err,
+	); ok && e.Status == http.StatusBadRequest && body.thinks() &&
+		aboutThoughts(e.Message) {
 		without := *req
 		without.Think, without.Generation.ThinkBudget = "off", 0
 		return c.send(ctx, req.Model, encode(&without), on)
@@ -75,7 +78,12 @@ func aboutThoughts(refusal string) bool {
 		strings.Contains(refusal, "thinking") && strings.Contains(refusal, "cannot be modified")
 }
 
-func (c *Client) send(ctx context.Context, model string, body *request, on func(provider.Delta)) (*provider.Response, error) {
+func (c *Client) send(
+	ctx context.Context,
+	model string,
+	body *request,
+	on func(provider.Delta),
+) (*provider.Response, error) {
 	b, err := wire.Encode(body)
 	if err != nil {
 		return nil, c.transport.Fail("", 0, "cannot encode the request: %v", err)

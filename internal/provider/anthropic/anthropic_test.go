@@ -58,7 +58,10 @@ func hello() *provider.Request {
 // body sends req and returns what the server received.
 func body(t *testing.T, req *provider.Request) map[string]any {
 	t.Helper()
-	c, server := newClient(t, providertest.Step{Body: providertest.SSE(start) + textBlock("ok") + providertest.SSE(end, stop)})
+	c, server := newClient(
+		t,
+		providertest.Step{Body: providertest.SSE(start) + textBlock("ok") + providertest.SSE(end, stop)},
+	)
 	if _, err := c.Chat(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +86,8 @@ func sameJSON(t *testing.T, got any, want string) {
 
 // HO-44 HO-55
 func TestStream(t *testing.T) {
-	stream := "event: message_start\n" + providertest.SSE(start,
+	stream := "event: message_start\n" + providertest.SSE(
+		start,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
 		`{"type":"ping"}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Let me "}}`,
@@ -104,7 +108,9 @@ func TestStream(t *testing.T) {
 		`{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"toolu_1","name":"Done","input":{}}}`,
 		`{"type":"content_block_stop","index":4}`,
 		`{"type":"something_new","index":9}`,
-		`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":42}}`, stop)
+		`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":42}}`,
+		stop,
+	)
 
 	// Seven bytes at a time: lines and characters are split somewhere.
 	c, server := newClient(t, providertest.Step{Chunks: chunks(stream, 7)})
@@ -113,7 +119,15 @@ func TestStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []provider.Delta{{Thinking: "Let me "}, {Thinking: "see."}, {Text: "Grüße "}, {Text: "🐺"}}; !reflect.DeepEqual(deltas, want) {
+	if want := []provider.Delta{
+		{Thinking: "Let me "},
+		{Thinking: "see."},
+		{Text: "Grüße "},
+		{Text: "🐺"},
+	}; !reflect.DeepEqual(
+		deltas,
+		want,
+	) {
 		t.Errorf("deltas = %v", deltas)
 	}
 	m := resp.Message
@@ -130,7 +144,8 @@ func TestStream(t *testing.T) {
 		!reflect.DeepEqual(m.ToolCalls[0].Arguments, map[string]any{"path": "main.go"}) {
 		t.Errorf("calls = %+v", m.ToolCalls)
 	}
-	if second := m.ToolCalls[1]; second.ID == "" || second.ID == "toolu_1" || second.Arguments == nil || len(second.Arguments) != 0 {
+	if second := m.ToolCalls[1]; second.ID == "" || second.ID == "toolu_1" || second.Arguments == nil ||
+		len(second.Arguments) != 0 {
 		t.Errorf("second call = %+v", second)
 	}
 	if resp.Malformed != nil || resp.Stop != "tool_calls" {
@@ -140,7 +155,9 @@ func TestStream(t *testing.T) {
 		t.Errorf("usage = %+v", resp.Usage)
 	}
 	r := server.Last()
-	if r.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != "sk-ant-api-1" || r.Header.Get("Anthropic-Version") != "2023-06-01" || r.Header.Get("Authorization") != "" {
+	if r.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != "sk-ant-api-1" ||
+		r.Header.Get("Anthropic-Version") != "2023-06-01" ||
+		r.Header.Get("Authorization") != "" {
 		t.Errorf("request = %+v", r)
 	}
 }
@@ -177,9 +194,17 @@ func TestRequest(t *testing.T) {
 	first.Images = []message.Image{{MediaType: "image/jpeg", Data: []byte("jpeg")}}
 
 	got := body(t, &provider.Request{
-		Model:    "claude-sonnet-4-5",
-		System:   "Be brief.",
-		Messages: []message.Message{first, answer, result, failed, msg("user", "and now?"), msg("assistant", ""), msg("user", "well?")},
+		Model:  "claude-sonnet-4-5",
+		System: "Be brief.",
+		Messages: []message.Message{
+			first,
+			answer,
+			result,
+			failed,
+			msg("user", "and now?"),
+			msg("assistant", ""),
+			msg("user", "well?"),
+		},
 		Tools: []provider.Tool{
 			{Name: "Read", Description: "reads", Parameters: json.RawMessage(`{"type":"object"}`)},
 			{Name: "Done", Parameters: json.RawMessage(`{"type":"object"}`)},
@@ -229,12 +254,32 @@ func TestTurns(t *testing.T) {
 		history []message.Message
 		want    []string
 	}{
-		{"begins with the assistant", []message.Message{msg("assistant", "hi"), msg("user", "u")}, []string{"user:(The conversation begins with the assistant.)", "assistant:hi", "user:u"}},
-		{"ends with an answer", []message.Message{msg("user", "u"), msg("assistant", "a")}, []string{"user:u", "assistant:a", "user:Continue."}},
+		{
+			"begins with the assistant",
+			[]message.Message{msg("assistant", "hi"), msg("user", "u")},
+			[]string{"user:(The conversation begins with the assistant.)", "assistant:hi", "user:u"},
+		},
+		{
+			"ends with an answer",
+			[]message.Message{msg("user", "u"), msg("assistant", "a")},
+			[]string{"user:u", "assistant:a", "user:Continue."},
+		},
 		{"ends with a note", []message.Message{msg("user", "u"), note("n")}, []string{"user:u|" + wrapped[5:]}},
-		{"note before an answer", []message.Message{msg("user", "u"), note("n"), msg("assistant", "a"), msg("user", "v")}, []string{"user:u|" + wrapped[5:], "assistant:a", "user:v"}},
-		{"note before the user", []message.Message{msg("user", "u"), msg("assistant", "a"), note("n"), msg("user", "v")}, []string{"user:u", "assistant:a|n", "user:v"}},
-		{"note after a result", []message.Message{msg("user", "u"), call, result, note("n")}, []string{"user:u", "assistant:tool_use", "user:tool_result|" + wrapped[5:]}},
+		{
+			"note before an answer",
+			[]message.Message{msg("user", "u"), note("n"), msg("assistant", "a"), msg("user", "v")},
+			[]string{"user:u|" + wrapped[5:], "assistant:a", "user:v"},
+		},
+		{
+			"note before the user",
+			[]message.Message{msg("user", "u"), msg("assistant", "a"), note("n"), msg("user", "v")},
+			[]string{"user:u", "assistant:a|n", "user:v"},
+		},
+		{
+			"note after a result",
+			[]message.Message{msg("user", "u"), call, result, note("n")},
+			[]string{"user:u", "assistant:tool_use", "user:tool_result|" + wrapped[5:]},
+		},
 		{"nothing", nil, []string{"user:Continue."}},
 	}
 	for _, tt := range tests {
@@ -289,7 +334,11 @@ func TestThinking(t *testing.T) {
 		t.Run(tt.model+" "+tt.think, func(t *testing.T) {
 			req := hello()
 			req.Model, req.Think = tt.model, tt.think
-			req.Generation = provider.Generation{Temperature: &temperature, ThinkBudget: tt.budget, MaxOutputTokens: tt.out}
+			req.Generation = provider.Generation{
+				Temperature:     &temperature,
+				ThinkBudget:     tt.budget,
+				MaxOutputTokens: tt.out,
+			}
 			got := body(t, req)
 			sameJSON(t, []any{got["thinking"], got["output_config"], got["max_tokens"], got["temperature"]}, tt.want)
 		})
@@ -325,7 +374,7 @@ func TestThinkingGoesOn(t *testing.T) {
 		{"only the first", chain(true, false, false), true},
 		{"a reminder between", append(chain(true, false), reminder), true},
 		{"begun without", chain(false, true), false},
-		{"begun without, then the person", append(chain(false), msg("user", "well?")), true},
+		{"begun without, then the user", append(chain(false), msg("user", "well?")), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -357,12 +406,16 @@ func TestInterleaved(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.model+" "+tt.think, func(t *testing.T) {
-			server := providertest.Serve(t, slices.Repeat([]providertest.Step{{Body: providertest.SSE(start, stop)}}, 2)...)
+			server := providertest.Serve(
+				t,
+				slices.Repeat([]providertest.Step{{Body: providertest.SSE(start, stop)}}, 2)...)
 			c := anthropic.New(provider.Options{Name: "c", URL: server.URL, Token: tt.token})
 			req := hello()
 			req.Model, req.Think = tt.model, tt.think
 			if tt.tools {
-				req.Tools = []provider.Tool{{Name: "A", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}}
+				req.Tools = []provider.Tool{
+					{Name: "A", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
+				}
 			}
 			for range 2 { // The header of one request does not grow into the next.
 				if _, err := c.Chat(t.Context(), req, nil); err != nil {
@@ -381,14 +434,29 @@ func TestThoughtsRefused(t *testing.T) {
 	ok := providertest.Step{Body: providertest.SSE(start) + textBlock("ok") + providertest.SSE(end, stop)}
 	refusal := func(text string) providertest.Step {
 		b, _ := json.Marshal(text)
-		return providertest.Step{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":` + string(b) + `}}`}
+		return providertest.Step{
+			Status: 400,
+			Body:   `{"type":"error","error":{"type":"invalid_request_error","message":` + string(b) + `}}`,
+		}
 	}
 	tests := []struct {
 		name, think, text string
 		again             bool
 	}{
-		{"start", "low", "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.", true},
-		{"order", "low", "messages.1.content.2: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.", true},
+		{
+			"start",
+			"low",
+			"messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When " +
+				"`thinking` is enabled, a final `assistant` message must start with a thinking block.",
+			true,
+		},
+		{
+			"order",
+			"low",
+			"messages.1.content.2: `thinking` or `redacted_thinking` blocks in the latest assistant message " +
+				"cannot be modified.",
+			true,
+		},
 		{"something else", "low", "max_tokens: too large", false},
 		{"no thinking was asked for", "", "a final `assistant` message must start with a thinking block", false},
 	}
@@ -402,7 +470,8 @@ func TestThoughtsRefused(t *testing.T) {
 			if again := len(requests) == 2; again != tt.again || (err == nil) != tt.again {
 				t.Fatalf("%d requests, %v", len(requests), err)
 			}
-			if tt.again && (!strings.Contains(requests[0].Body, `"thinking":{`) || strings.Contains(requests[1].Body, `"thinking":{`)) {
+			if tt.again &&
+				(!strings.Contains(requests[0].Body, `"thinking":{`) || strings.Contains(requests[1].Body, `"thinking":{`)) {
 				t.Errorf("requests: %s\n%s", requests[0].Body, requests[1].Body)
 			}
 		})
@@ -412,11 +481,15 @@ func TestThoughtsRefused(t *testing.T) {
 // HO-55: thoughts go back to where they were.
 func TestThoughtsKeepTheirPlace(t *testing.T) {
 	think := func(i, signature string) string {
-		return providertest.SSE(`{"type":"content_block_start","index":`+i+`,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
-			`{"type":"content_block_delta","index":`+i+`,"delta":{"type":"signature_delta","signature":"`+signature+`"}}`)
+		return providertest.SSE(
+			`{"type":"content_block_start","index":`+i+`,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
+			`{"type":"content_block_delta","index":`+i+`,"delta":{"type":"signature_delta","signature":"`+signature+`"}}`,
+		)
 	}
 	call := func(i, id string) string {
-		return providertest.SSE(`{"type":"content_block_start","index":` + i + `,"content_block":{"type":"tool_use","id":"` + id + `","name":"A","input":{}}}`)
+		return providertest.SSE(
+			`{"type":"content_block_start","index":` + i + `,"content_block":{"type":"tool_use","id":"` + id + `","name":"A","input":{}}}`,
+		)
 	}
 	c, _ := newClient(t, providertest.Step{Body: providertest.SSE(start) + think("1", "s1") +
 		providertest.SSE(`{"type":"content_block_start","index":2,"content_block":{"type":"text","text":"so"}}`) +
@@ -458,13 +531,15 @@ func TestNoThinkingInsideAForeignChain(t *testing.T) {
 	}
 	req.Messages = append(req.Messages, msg("user", "go on"))
 	if got := body(t, req); got["thinking"] == nil {
-		t.Error("no thinking after the next message of the person")
+		t.Error("no thinking after the next message of the user")
 	}
 }
 
 func TestFaults(t *testing.T) {
-	tool := providertest.SSE(`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"Read","input":{}}}`,
-		`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":"}}`)
+	tool := providertest.SSE(
+		`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"Read","input":{}}}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":"}}`,
+	)
 	begin := providertest.SSE(start) + textBlock("half")
 	tests := []struct {
 		name  string
@@ -478,22 +553,81 @@ func TestFaults(t *testing.T) {
 		{"half an event", providertest.Step{Body: begin + `data: {"type":"content_bl`}, provider.Network, "cut"},
 		{"invalid JSON", providertest.Step{Body: begin + providertest.SSE(`{"type":`)}, provider.Server, "not JSON"},
 		{"wrong types", providertest.Step{Body: begin + providertest.SSE(`{"type":7}`)}, provider.Server, "not JSON"},
-		{"HTML", providertest.Step{Body: "<html><title>Login</title>", Header: map[string]string{"Content-Type": "text/html"}}, provider.Server, "HTML page (Login)"},
+		{
+			"HTML",
+			providertest.Step{
+				Body:   "<html><title>Login</title>",
+				Header: map[string]string{"Content-Type": "text/html"},
+			},
+			provider.Server,
+			"HTML page (Login)",
+		},
 		{"empty", providertest.Step{}, provider.Server, "empty answer"},
 		{"whole message", providertest.Step{Body: `{"type":"message","content":[]}`}, provider.Network, "message_stop"},
-		{"overloaded in the stream", providertest.Step{Body: begin + "event: error\n" + providertest.SSE(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)}, provider.Server, "Overloaded"},
-		{"overloaded", providertest.Step{Status: 529, Body: `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}, provider.Server, "HTTP 529"},
-		{"too long", providertest.Step{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`}, provider.ContextExhausted, "prompt is too long"},
-		{"bad key", providertest.Step{Status: 401, Body: `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`}, provider.Auth, "invalid x-api-key"},
-		{"refusal", providertest.Step{Body: begin + providertest.SSE(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, stop)}, provider.ContentFilter, "refused"},
-		{"nameless call", providertest.Step{Body: begin + providertest.SSE(`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t"}}`, stop)}, provider.Server, "without a name"},
+		{
+			"overloaded in the stream",
+			providertest.Step{
+				Body: begin + "event: error\n" + providertest.SSE(
+					`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+				),
+			},
+			provider.Server,
+			"Overloaded",
+		},
+		{
+			"overloaded",
+			providertest.Step{
+				Status: 529,
+				Body:   `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+			},
+			provider.Server,
+			"HTTP 529",
+		},
+		{
+			"too long",
+			providertest.Step{
+				Status: 400,
+				Body:   `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`,
+			},
+			provider.ContextExhausted,
+			"prompt is too long",
+		},
+		{
+			"bad key",
+			providertest.Step{
+				Status: 401,
+				Body:   `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`,
+			},
+			provider.Auth,
+			"invalid x-api-key",
+		},
+		{
+			"refusal",
+			providertest.Step{
+				Body: begin + providertest.SSE(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`, stop),
+			},
+			provider.ContentFilter,
+			"refused",
+		},
+		{
+			"nameless call",
+			providertest.Step{
+				Body: begin + providertest.SSE(
+					`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t"}}`,
+					stop,
+				),
+			},
+			provider.Server,
+			"without a name",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, _ := newClient(t, tt.step)
 			resp, err := c.Chat(t.Context(), hello(), nil)
 			e, ok := errors.AsType[*provider.Error](err)
-			if resp != nil || !ok || e.Class != tt.class || !strings.Contains(e.Error(), tt.text) || e.Provider != "claude" {
+			if resp != nil || !ok || e.Class != tt.class || !strings.Contains(e.Error(), tt.text) ||
+				e.Provider != "claude" {
 				t.Errorf("resp = %v, err = %#v (%v)", resp, err, err)
 			}
 		})
@@ -503,15 +637,22 @@ func TestFaults(t *testing.T) {
 func TestMalformedArguments(t *testing.T) {
 	for _, raw := range []string{`{"path":`, `[1]`, `7`} {
 		quoted, _ := json.Marshal(raw)
-		c, _ := newClient(t, providertest.Step{Body: providertest.SSE(start,
+		c, _ := newClient(t, providertest.Step{Body: providertest.SSE(
+			start,
 			`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"Read","input":{}}}`,
-			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":`+string(quoted)+`}}`,
-			`{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}`, stop)})
+			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":`+string(
+				quoted,
+			)+`}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}`,
+			stop,
+		)})
 		resp, err := c.Chat(t.Context(), hello(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resp.Malformed["t"] != raw || len(resp.Message.ToolCalls) != 1 || len(resp.Message.ToolCalls[0].Arguments) != 0 || resp.Stop != "length" {
+		if resp.Malformed["t"] != raw || len(resp.Message.ToolCalls) != 1 ||
+			len(resp.Message.ToolCalls[0].Arguments) != 0 ||
+			resp.Stop != "length" {
 			t.Errorf("%s: %+v", raw, resp)
 		}
 	}
@@ -533,7 +674,8 @@ func TestOAuthToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := server.Last()
-	if r.Path != "/v1/messages" || r.Header.Get("Authorization") != "Bearer sk-ant-oat01-x" || r.Header.Get("X-Api-Key") != "" {
+	if r.Path != "/v1/messages" || r.Header.Get("Authorization") != "Bearer sk-ant-oat01-x" ||
+		r.Header.Get("X-Api-Key") != "" {
 		t.Errorf("request = %+v", r)
 	}
 }
@@ -541,18 +683,25 @@ func TestOAuthToken(t *testing.T) {
 // HO-28
 func TestModels(t *testing.T) {
 	jsonType := map[string]string{"Content-Type": "application/json"}
-	c, server := newClient(t,
-		providertest.Step{Header: jsonType, Body: `{"data":[{"id":"claude-opus-5","max_input_tokens":1000000}],"has_more":true,"last_id":"claude-opus-5"}`},
-		providertest.Step{Header: jsonType, Body: `{"data":[{"id":"claude-sonnet-4-5"}],"has_more":false}`})
+	c, server := newClient(
+		t,
+		providertest.Step{
+			Header: jsonType,
+			Body:   `{"data":[{"id":"claude-opus-5","max_input_tokens":1000000}],"has_more":true,"last_id":"claude-opus-5"}`,
+		},
+		providertest.Step{Header: jsonType, Body: `{"data":[{"id":"claude-sonnet-4-5"}],"has_more":false}`},
+	)
 	list, err := c.Models(t.Context())
-	if err != nil || len(list) != 2 || list[0].Name != "claude-opus-5" || list[0].ContextLength != 1000000 || list[1].ContextLength != 200000 {
+	if err != nil || len(list) != 2 || list[0].Name != "claude-opus-5" || list[0].ContextLength != 1000000 ||
+		list[1].ContextLength != 200000 {
 		t.Errorf("models = %+v, %v", list, err)
 	}
 	if path := server.Last().Path; !strings.Contains(path, "after_id=claude-opus-5") {
 		t.Errorf("path = %s", path)
 	}
 	info := c.Model(t.Context(), "claude-sonnet-4-5")
-	if info.Family != "claude" || !slices.Contains(info.Capabilities, "thinking") || !slices.Contains(info.Capabilities, "vision") {
+	if info.Family != "claude" || !slices.Contains(info.Capabilities, "thinking") ||
+		!slices.Contains(info.Capabilities, "vision") {
 		t.Errorf("model = %+v", info)
 	}
 	if info := c.Model(t.Context(), "unheard-of"); info.Name != "unheard-of" {

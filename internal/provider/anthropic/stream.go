@@ -165,7 +165,10 @@ func (c *Client) takeBlocks(r *reader) *provider.Error {
 	for _, b := range r.order {
 		switch b.kind {
 		case "thinking":
-			thoughts = append(thoughts, message.Thought{Provider: format, Text: b.thinking.String(), Signature: b.signature.String()})
+			thoughts = append(
+				thoughts,
+				message.Thought{Provider: format, Text: b.thinking.String(), Signature: b.signature.String()},
+			)
 		case "redacted_thinking":
 			thoughts = append(thoughts, message.Thought{Provider: format, Signature: b.data, Redacted: true})
 		case "tool_use":

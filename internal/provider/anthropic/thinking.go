@@ -132,7 +132,7 @@ func (r *request) thinks() bool { return r.Thinking != nil && r.Thinking.Type !=
 
 // interrupted reports whether the running chain of tool calls began without thinking, as
 // after a change of model or level. For the API the chain is one answer, which must begin
-// with a thought; the later calls of it need none. The next message of the person
+// with a thought; the later calls of it need none. The next message of the user
 // allows thinking again.
 func interrupted(history []message.Message) bool {
 	missing := false
@@ -142,7 +142,10 @@ func interrupted(history []message.Message) bool {
 		case m.Role == message.User && m.Type != sdk.TypeSynthetic:
 			return missing
 		case m.Role == message.Assistant && len(m.ToolCalls) > 0:
-			missing = !slices.ContainsFunc(m.Thoughts, func(t message.Thought) bool { return t.Provider == format && t.Signature != "" })
+			missing = !slices.ContainsFunc(
+				m.Thoughts,
+				func(t message.Thought) bool { return t.Provider == format && t.Signature != "" },
+			)
 		}
 	}
 	return missing

@@ -89,7 +89,8 @@ func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
 		}
 		for i := range page.Models {
 			d := &page.Models[i]
-			if len(d.Methods) > 0 && !slices.Contains(d.Methods, "generateContent") && !slices.Contains(d.Methods, "embedContent") {
+			if len(d.Methods) > 0 && !slices.Contains(d.Methods, "generateContent") &&
+				!slices.Contains(d.Methods, "embedContent") {
 				continue
 			}
 			out = append(out, d.info(strings.TrimPrefix(d.Name, "models/")))

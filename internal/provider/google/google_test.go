@@ -71,21 +71,30 @@ func TestStream(t *testing.T) {
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Grüße "}]}}]}`,
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"🐺"},{"functionCall":{"name":"Read","args":{"path":"main.go"}},"thoughtSignature":"c2lnMQ=="}]}}]}`,
 		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"srv1","name":"Done"}}]}}]}`,
-		`{"candidates":[{"content":{"role":"model","parts":[{"text":"","thoughtSignature":"c2lnMg=="}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"cachedContentTokenCount":30,"candidatesTokenCount":7,"thoughtsTokenCount":20}}`)
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"","thoughtSignature":"c2lnMg=="}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"cachedContentTokenCount":30,"candidatesTokenCount":7,"thoughtsTokenCount":20}}`,
+	)
 	c, server := newClient(t, providertest.Step{Chunks: chunks(stream, 5)})
 	var deltas []provider.Delta
 	resp, err := c.Chat(t.Context(), hello(), func(d provider.Delta) { deltas = append(deltas, d) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []provider.Delta{{Thinking: "**Looking**"}, {Text: "Grüße "}, {Text: "🐺"}}; !reflect.DeepEqual(deltas, want) {
+	if want := []provider.Delta{
+		{Thinking: "**Looking**"},
+		{Text: "Grüße "},
+		{Text: "🐺"},
+	}; !reflect.DeepEqual(
+		deltas,
+		want,
+	) {
 		t.Errorf("deltas = %v", deltas)
 	}
 	m := resp.Message
 	if m.Role != "assistant" || m.Type != "normal" || m.Content != "Grüße 🐺" || m.Thinking != "**Looking**" {
 		t.Errorf("message = %+v", m)
 	}
-	if len(m.ToolCalls) != 2 || m.ToolCalls[0].ID == "" || m.ToolCalls[1].ID != "srv1" || m.ToolCalls[1].Arguments == nil ||
+	if len(m.ToolCalls) != 2 || m.ToolCalls[0].ID == "" || m.ToolCalls[1].ID != "srv1" ||
+		m.ToolCalls[1].Arguments == nil ||
 		!reflect.DeepEqual(m.ToolCalls[0].Arguments, map[string]any{"path": "main.go"}) {
 		t.Fatalf("calls = %+v", m.ToolCalls)
 	}
@@ -95,7 +104,9 @@ func TestStream(t *testing.T) {
 	}; !reflect.DeepEqual(m.Thoughts, want) {
 		t.Errorf("thoughts = %+v", m.Thoughts)
 	}
-	if want := (provider.Usage{Input: 50, Output: 27, CacheRead: 30}); resp.Usage != want || resp.Stop != "tool_calls" || resp.Malformed != nil {
+	if want := (provider.Usage{Input: 50, Output: 27, CacheRead: 30}); resp.Usage != want ||
+		resp.Stop != "tool_calls" ||
+		resp.Malformed != nil {
 		t.Errorf("usage = %+v, stop = %q, malformed = %v", resp.Usage, resp.Stop, resp.Malformed)
 	}
 	r := server.Last()
@@ -151,8 +162,10 @@ func TestRequest(t *testing.T) {
 		Model:    "gemini-3-pro-preview",
 		System:   "Be brief.",
 		Messages: []message.Message{first, foreign, result, note},
-		Tools:    []provider.Tool{{Name: "Shot", Description: "takes a picture", Parameters: json.RawMessage(`{"type":"object"}`)}},
-		Think:    "low",
+		Tools: []provider.Tool{
+			{Name: "Shot", Description: "takes a picture", Parameters: json.RawMessage(`{"type":"object"}`)},
+		},
+		Think: "low",
 		Generation: provider.Generation{
 			Temperature: &temperature, TopP: &temperature, TopK: &topK, FrequencyPenalty: &temperature,
 			PresencePenalty: &temperature, MaxOutputTokens: 1000, Stop: []string{"END"}, Seed: &seed,
@@ -233,7 +246,9 @@ func TestUnreadCall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if resp.Broken != "MALFORMED_FUNCTION_CALL: why" || resp.Stop != tt.stop || resp.Message.Content != tt.text || len(resp.Message.ToolCalls) != tt.calls {
+			if resp.Broken != "MALFORMED_FUNCTION_CALL: why" || resp.Stop != tt.stop ||
+				resp.Message.Content != tt.text ||
+				len(resp.Message.ToolCalls) != tt.calls {
 				t.Errorf("got %+v", resp)
 			}
 		})
@@ -252,25 +267,81 @@ func TestFaults(t *testing.T) {
 	}{
 		{"cut", providertest.Step{Body: providertest.SSE(half), Cut: true}, provider.Network, "cut"},
 		{"no finishReason", providertest.Step{Body: providertest.SSE(half)}, provider.Network, "finishReason"},
-		{"half a call", providertest.Step{Body: providertest.SSE(half) + `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"Re`}, provider.Network, "cut"},
-		{"invalid JSON", providertest.Step{Body: providertest.SSE(half, `{"candidates":`)}, provider.Server, "not JSON"},
-		{"wrong types", providertest.Step{Body: providertest.SSE(`{"candidates":"none"}`)}, provider.Server, "not JSON"},
+		{
+			"half a call",
+			providertest.Step{
+				Body: providertest.SSE(half) + `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"Re`,
+			},
+			provider.Network,
+			"cut",
+		},
+		{
+			"invalid JSON",
+			providertest.Step{Body: providertest.SSE(half, `{"candidates":`)},
+			provider.Server,
+			"not JSON",
+		},
+		{
+			"wrong types",
+			providertest.Step{Body: providertest.SSE(`{"candidates":"none"}`)},
+			provider.Server,
+			"not JSON",
+		},
 		{"HTML", providertest.Step{Body: "<!doctype html><title>Login</title>"}, provider.Server, "HTML page"},
 		{"empty", providertest.Step{}, provider.Server, "empty answer"},
-		{"error in the stream", providertest.Step{Body: providertest.SSE(half, `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`)}, provider.Server, "overloaded"},
-		{"quota", providertest.Step{Status: 429, Body: `[{"error":{"code":429,"message":"Resource has been exhausted","status":"RESOURCE_EXHAUSTED"}}]`}, provider.RateLimit, "exhausted"},
-		{"prompt blocked", providertest.Step{Body: providertest.SSE(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`)}, provider.ContentFilter, "PROHIBITED_CONTENT"},
+		{
+			"error in the stream",
+			providertest.Step{
+				Body: providertest.SSE(
+					half,
+					`{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`,
+				),
+			},
+			provider.Server,
+			"overloaded",
+		},
+		{
+			"quota",
+			providertest.Step{
+				Status: 429,
+				Body:   `[{"error":{"code":429,"message":"Resource has been exhausted","status":"RESOURCE_EXHAUSTED"}}]`,
+			},
+			provider.RateLimit,
+			"exhausted",
+		},
+		{
+			"prompt blocked",
+			providertest.Step{Body: providertest.SSE(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`)},
+			provider.ContentFilter,
+			"PROHIBITED_CONTENT",
+		},
 		{"answer blocked", providertest.Step{Body: finish("SAFETY")}, provider.ContentFilter, "SAFETY: why"},
-		{"too many calls", providertest.Step{Body: finish("TOO_MANY_TOOL_CALLS")}, provider.Server, "TOO_MANY_TOOL_CALLS: why"},
-		{"nothing at all", providertest.Step{Body: providertest.SSE(`{"candidates":[{"finishReason":"OTHER"}]}`)}, provider.Server, "OTHER"},
-		{"nameless call", providertest.Step{Body: providertest.SSE(`{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}`)}, provider.Server, "without a name"},
+		{
+			"too many calls",
+			providertest.Step{Body: finish("TOO_MANY_TOOL_CALLS")},
+			provider.Server,
+			"TOO_MANY_TOOL_CALLS: why",
+		},
+		{
+			"nothing at all",
+			providertest.Step{Body: providertest.SSE(`{"candidates":[{"finishReason":"OTHER"}]}`)},
+			provider.Server,
+			"OTHER",
+		},
+		{
+			"nameless call",
+			providertest.Step{Body: providertest.SSE(`{"candidates":[{"content":{"parts":[{"functionCall":{}}]}}]}`)},
+			provider.Server,
+			"without a name",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, _ := newClient(t, tt.step)
 			resp, err := c.Chat(t.Context(), hello(), nil)
 			e, ok := errors.AsType[*provider.Error](err)
-			if resp != nil || !ok || e.Class != tt.class || !strings.Contains(e.Error(), tt.text) || e.Provider != "gemini" {
+			if resp != nil || !ok || e.Class != tt.class || !strings.Contains(e.Error(), tt.text) ||
+				e.Provider != "gemini" {
 				t.Errorf("resp = %v, err = %#v (%v)", resp, err, err)
 			}
 		})
@@ -279,17 +350,33 @@ func TestFaults(t *testing.T) {
 
 func TestEnds(t *testing.T) {
 	for reason, want := range map[string]string{"STOP": "stop", "MAX_TOKENS": "length", "OTHER": "other"} {
-		c, _ := newClient(t, providertest.Step{Body: providertest.SSE(half, `{"candidates":[{"finishReason":"`+reason+`"}]}`)})
+		c, _ := newClient(
+			t,
+			providertest.Step{Body: providertest.SSE(half, `{"candidates":[{"finishReason":"`+reason+`"}]}`)},
+		)
 		resp, err := c.Chat(t.Context(), hello(), nil)
 		if err != nil || resp.Stop != want || resp.Message.Content != "half" {
 			t.Errorf("%s: %+v, %v", reason, resp, err)
 		}
 	}
-	c, _ := newClient(t, providertest.Step{Body: "[" + half + ",\n" + done + "]", Header: map[string]string{"Content-Type": "application/json"}})
+	c, _ := newClient(
+		t,
+		providertest.Step{
+			Body:   "[" + half + ",\n" + done + "]",
+			Header: map[string]string{"Content-Type": "application/json"},
+		},
+	)
 	if resp, err := c.Chat(t.Context(), hello(), nil); err != nil || resp.Message.Content != "halfok" {
 		t.Errorf("array: %+v, %v", resp, err)
 	}
-	c, _ = newClient(t, providertest.Step{Body: providertest.SSE(`{"candidates":[{"content":{"parts":[{"functionCall":{"id":"x","name":"Read","args":[1]}}]},"finishReason":"STOP"}]}`)})
+	c, _ = newClient(
+		t,
+		providertest.Step{
+			Body: providertest.SSE(
+				`{"candidates":[{"content":{"parts":[{"functionCall":{"id":"x","name":"Read","args":[1]}}]},"finishReason":"STOP"}]}`,
+			),
+		},
+	)
 	if resp, err := c.Chat(t.Context(), hello(), nil); err != nil || resp.Malformed["x"] != "[1]" {
 		t.Errorf("malformed: %+v, %v", resp, err)
 	}
@@ -307,21 +394,33 @@ func TestCancel(t *testing.T) {
 // HO-28
 func TestModels(t *testing.T) {
 	jsonType := map[string]string{"Content-Type": "application/json"}
-	c, server := newClient(t,
+	c, server := newClient(
+		t,
 		providertest.Step{Header: jsonType, Body: `{"models":[
 			{"name":"models/gemini-2.5-pro","inputTokenLimit":1000000,"supportedGenerationMethods":["generateContent"],"thinking":true},
 			{"name":"models/imagen-4","supportedGenerationMethods":["predict"]}],"nextPageToken":"p 2"}`},
-		providertest.Step{Header: jsonType, Body: `{"models":[{"name":"models/brandnew-1","inputTokenLimit":4096,"supportedGenerationMethods":["embedContent"]}]}`},
-		providertest.Step{Header: jsonType, Body: `{"name":"models/brandnew-2","inputTokenLimit":8192,"thinking":true}`},
-		providertest.Step{Status: 404, Body: `{}`})
+		providertest.Step{
+			Header: jsonType,
+			Body:   `{"models":[{"name":"models/brandnew-1","inputTokenLimit":4096,"supportedGenerationMethods":["embedContent"]}]}`,
+		},
+		providertest.Step{
+			Header: jsonType,
+			Body:   `{"name":"models/brandnew-2","inputTokenLimit":8192,"thinking":true}`,
+		},
+		providertest.Step{Status: 404, Body: `{}`},
+	)
 	list, err := c.Models(t.Context())
 	if err != nil || len(list) != 2 {
 		t.Fatalf("models = %+v, %v", list, err)
 	}
-	if list[0].Name != "gemini-2.5-pro" || list[0].Family != "gemini" || list[0].ContextLength != 1000000 || !slices.Contains(list[0].Capabilities, "thinking") {
+	if list[0].Name != "gemini-2.5-pro" || list[0].Family != "gemini" || list[0].ContextLength != 1000000 ||
+		!slices.Contains(list[0].Capabilities, "thinking") {
 		t.Errorf("first = %+v", list[0])
 	}
-	if want := (sdk.ModelInfo{Name: "brandnew-1", Family: "brandnew", ContextLength: 4096, Capabilities: []string{"embedding"}}); !reflect.DeepEqual(list[1], want) {
+	if want := (sdk.ModelInfo{Name: "brandnew-1", Family: "brandnew", ContextLength: 4096, Capabilities: []string{"embedding"}}); !reflect.DeepEqual(
+		list[1],
+		want,
+	) {
 		t.Errorf("second = %+v", list[1])
 	}
 	if path := server.Last().Path; !strings.Contains(path, "pageToken=p+2") {
@@ -330,7 +429,11 @@ func TestModels(t *testing.T) {
 	if info := c.Model(t.Context(), "gemini-2.5-flash"); info.Family != "gemini" || info.ContextLength == 0 {
 		t.Errorf("known model = %+v", info)
 	}
-	if info := c.Model(t.Context(), "brandnew-2"); info.ContextLength != 8192 || !slices.Equal(info.Capabilities, []string{"thinking"}) {
+	if info := c.Model(
+		t.Context(),
+		"brandnew-2",
+	); info.ContextLength != 8192 ||
+		!slices.Equal(info.Capabilities, []string{"thinking"}) {
 		t.Errorf("unknown model = %+v", info)
 	}
 	if info := c.Model(t.Context(), "../absent"); !reflect.DeepEqual(info, sdk.ModelInfo{Name: "../absent"}) {

@@ -202,7 +202,9 @@ func result(m *message.Message) part {
 	if m.Failed {
 		key = "error"
 	}
-	return part{Response: &response{ID: callID(m.ToolCallID), Name: m.ToolName, Response: map[string]string{key: m.Content}}}
+	return part{
+		Response: &response{ID: callID(m.ToolCallID), Name: m.ToolName, Response: map[string]string{key: m.Content}},
+	}
 }
 
 // callID leaves out IDs that the server does not know.

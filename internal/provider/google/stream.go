@@ -99,7 +99,12 @@ func (c *Client) add(r *reader, ch *chunk, raw []byte) *provider.Error {
 		return c.transport.Classify(0, raw)
 	}
 	if f := ch.Feedback; f.Reason != "" {
-		return c.transport.Fail(provider.ContentFilter, 0, "the prompt was blocked: %s", strings.TrimSpace(f.Reason+" "+f.Message))
+		return c.transport.Fail(
+			provider.ContentFilter,
+			0,
+			"the prompt was blocked: %s",
+			strings.TrimSpace(f.Reason+" "+f.Message),
+		)
 	}
 	if u := ch.Usage; u != nil {
 		r.usage = provider.Usage{Input: u.Prompt + u.ToolPrompt, Output: u.Candidates + u.Thoughts, CacheRead: u.Cached}

@@ -40,7 +40,10 @@ func think(req *provider.Request) *thinking {
 	gen := generation(name)
 	budget := req.Generation.ThinkBudget
 	switch {
-	case !strings.Contains(name, "gemini"), gen == 1, strings.Contains(name, "gemini-2.0"), strings.Contains(name, "embedding"):
+	case !strings.Contains(name, "gemini"),
+		gen == 1,
+		strings.Contains(name, "gemini-2.0"),
+		strings.Contains(name, "embedding"):
 		return nil
 	case req.Think == "" && budget <= 0:
 		return nil

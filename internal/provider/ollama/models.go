@@ -60,7 +60,11 @@ func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
 	if err := c.transport.PostJSON(ctx, "/api/show", c.header, map[string]string{"model": name}, &show); err != nil {
 		return known
 	}
-	info := sdk.ModelInfo{Name: name, Family: show.Details.Family, ParameterCount: parameters(show.Details.ParameterSize)}
+	info := sdk.ModelInfo{
+		Name:           name,
+		Family:         show.Details.Family,
+		ParameterCount: parameters(show.Details.ParameterSize),
+	}
 	if info.ParameterCount == 0 {
 		info.ParameterCount = int64(number(show.ModelInfo["general.parameter_count"]))
 	}

@@ -57,7 +57,10 @@ func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provid
 	body := encode(req)
 	body.KeepAlive = c.keepAlive
 	resp, err := c.send(ctx, body, on)
-	if e, ok := errors.AsType[*provider.Error](err); ok && body.Think != nil && strings.Contains(e.Message, "does not support thinking") {
+	if e, ok := errors.AsType[*provider.Error](
+		err,
+	); ok && body.Think != nil &&
+		strings.Contains(e.Message, "does not support thinking") {
 		body.Think = nil
 		return c.send(ctx, body, on)
 	}

@@ -30,7 +30,10 @@ func newClient(t *testing.T, keepAlive string, steps ...providertest.Step) (*oll
 		}
 	}
 	server := providertest.Serve(t, steps...)
-	return ollama.New(provider.Options{Name: "local", URL: server.URL, Retry: provider.Retry{MaxAttempts: &none}}, keepAlive), server
+	return ollama.New(
+		provider.Options{Name: "local", URL: server.URL, Retry: provider.Retry{MaxAttempts: &none}},
+		keepAlive,
+	), server
 }
 
 func msg(role, text string) message.Message {
@@ -83,16 +86,26 @@ func TestStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []provider.Delta{{Thinking: "Let me "}, {Thinking: "see."}, {Text: "Grüße "}, {Text: "🐺"}}; !reflect.DeepEqual(deltas, want) {
+	if want := []provider.Delta{
+		{Thinking: "Let me "},
+		{Thinking: "see."},
+		{Text: "Grüße "},
+		{Text: "🐺"},
+	}; !reflect.DeepEqual(
+		deltas,
+		want,
+	) {
 		t.Errorf("deltas = %v", deltas)
 	}
 	m := resp.Message
 	if m.Role != "assistant" || m.Type != "normal" || m.Content != "Grüße 🐺" || m.Thinking != "Let me see." {
 		t.Errorf("message = %+v", m)
 	}
-	if len(m.ToolCalls) != 4 || m.ToolCalls[0].ID == "" || m.ToolCalls[0].ID == m.ToolCalls[2].ID || m.ToolCalls[1].ID != "call_9" ||
+	if len(m.ToolCalls) != 4 || m.ToolCalls[0].ID == "" || m.ToolCalls[0].ID == m.ToolCalls[2].ID ||
+		m.ToolCalls[1].ID != "call_9" ||
 		!reflect.DeepEqual(m.ToolCalls[0].Arguments, map[string]any{"path": "main.go"}) ||
-		!reflect.DeepEqual(m.ToolCalls[1].Arguments, map[string]any{"path": "x"}) || m.ToolCalls[2].Arguments == nil {
+		!reflect.DeepEqual(m.ToolCalls[1].Arguments, map[string]any{"path": "x"}) ||
+		m.ToolCalls[2].Arguments == nil {
 		t.Errorf("calls = %+v", m.ToolCalls)
 	}
 	if !reflect.DeepEqual(resp.Malformed, map[string]string{"bad": `{"a`}) {
@@ -119,7 +132,10 @@ func TestRequest(t *testing.T) {
 	temperature, topK, seed := 0.5, 40, 7
 	call := msg("assistant", "")
 	call.Thinking = "hm"
-	call.ToolCalls = []sdk.MessageToolCall{{ID: "c1", Name: "Read", Arguments: map[string]any{"path": "<a&b>"}}, {ID: "c2", Name: "Done"}}
+	call.ToolCalls = []sdk.MessageToolCall{
+		{ID: "c1", Name: "Read", Arguments: map[string]any{"path": "<a&b>"}},
+		{ID: "c2", Name: "Done"},
+	}
 	result := msg("tool", "content")
 	result.ToolCallID, result.ToolName = "c1", "Read"
 	second := msg("tool", "ok")
@@ -133,11 +149,20 @@ func TestRequest(t *testing.T) {
 		Model:    "qwen3:8b",
 		System:   "Be brief.",
 		Messages: []message.Message{old, first, call, result, second},
-		Tools:    []provider.Tool{{Name: "Read", Description: "reads", Parameters: json.RawMessage(`{"type":"object"}`)}},
-		Think:    "low",
+		Tools: []provider.Tool{
+			{Name: "Read", Description: "reads", Parameters: json.RawMessage(`{"type":"object"}`)},
+		},
+		Think: "low",
 		Generation: provider.Generation{
-			Temperature: &temperature, TopP: &temperature, TopK: &topK, FrequencyPenalty: &temperature, PresencePenalty: &temperature,
-			MaxOutputTokens: 100, Stop: []string{"END"}, Seed: &seed, Context: 16384,
+			Temperature:      &temperature,
+			TopP:             &temperature,
+			TopK:             &topK,
+			FrequencyPenalty: &temperature,
+			PresencePenalty:  &temperature,
+			MaxOutputTokens:  100,
+			Stop:             []string{"END"},
+			Seed:             &seed,
+			Context:          16384,
 		},
 	}, "10m0s")
 	sameJSON(t, got, `{
@@ -161,8 +186,16 @@ func TestRequest(t *testing.T) {
 	note.Type = sdk.TypeSynthetic
 	req := hello()
 	req.Messages = append(req.Messages, note)
-	sameJSON(t, body(t, req, "")["messages"], `[{"role": "user", "content": "hello"}, {"role": "user", "content": "<note from=\"assistant\">\nn\n</note>"}]`)
-	sameJSON(t, body(t, hello(), "-1"), `{"model": "qwen3:8b", "stream": true, "keep_alive": -1, "messages": [{"role": "user", "content": "hello"}]}`)
+	sameJSON(
+		t,
+		body(t, req, "")["messages"],
+		`[{"role": "user", "content": "hello"}, {"role": "user", "content": "<note from=\"assistant\">\nn\n</note>"}]`,
+	)
+	sameJSON(
+		t,
+		body(t, hello(), "-1"),
+		`{"model": "qwen3:8b", "stream": true, "keep_alive": -1, "messages": [{"role": "user", "content": "hello"}]}`,
+	)
 }
 
 // HO-44
@@ -178,8 +211,15 @@ func TestThinking(t *testing.T) {
 		}
 	}
 
-	c, server := newClient(t, "",
-		providertest.Step{Status: 400, Body: `{"error":"\"llama3:8b\" does not support thinking"}`}, providertest.Step{Body: half + done})
+	c, server := newClient(
+		t,
+		"",
+		providertest.Step{
+			Status: 400,
+			Body:   `{"error":"\"llama3:8b\" does not support thinking"}`,
+		},
+		providertest.Step{Body: half + done},
+	)
 	req := hello()
 	req.Think = "low"
 	resp, err := c.Chat(t.Context(), req, nil)
@@ -197,21 +237,42 @@ func TestFaults(t *testing.T) {
 	}{
 		{"cut", providertest.Step{Body: half, Cut: true}, provider.Network, "cut"},
 		{"not done", providertest.Step{Body: half}, provider.Network, "without its last line"},
-		{"half a call", providertest.Step{Body: half + `{"message":{"tool_calls":[{"function":{"name":"Re`}, provider.Network, "cut"},
+		{
+			"half a call",
+			providertest.Step{Body: half + `{"message":{"tool_calls":[{"function":{"name":"Re`},
+			provider.Network,
+			"cut",
+		},
 		{"invalid JSON", providertest.Step{Body: half + "{\"message\":\n" + done}, provider.Server, "not JSON"},
 		{"wrong types", providertest.Step{Body: "{\"message\":7}\n" + done}, provider.Server, "not JSON"},
 		{"HTML", providertest.Step{Body: "<html><title>Proxy</title>"}, provider.Server, "HTML page (Proxy)"},
 		{"empty", providertest.Step{}, provider.Server, "empty answer"},
-		{"error in the stream", providertest.Step{Body: half + `{"error":"model runner has unexpectedly stopped: internal error"}` + "\n"}, provider.Server, "unexpectedly stopped"},
-		{"absent model", providertest.Step{Status: 404, Body: `{"error":"model 'x' not found"}`}, provider.ModelUnavailable, "model 'x' not found"},
-		{"nameless call", providertest.Step{Body: `{"message":{"tool_calls":[{"function":{}}]}}` + "\n" + done}, provider.Server, "without a name"},
+		{
+			"error in the stream",
+			providertest.Step{Body: half + `{"error":"model runner has unexpectedly stopped: internal error"}` + "\n"},
+			provider.Server,
+			"unexpectedly stopped",
+		},
+		{
+			"absent model",
+			providertest.Step{Status: 404, Body: `{"error":"model 'x' not found"}`},
+			provider.ModelUnavailable,
+			"model 'x' not found",
+		},
+		{
+			"nameless call",
+			providertest.Step{Body: `{"message":{"tool_calls":[{"function":{}}]}}` + "\n" + done},
+			provider.Server,
+			"without a name",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, _ := newClient(t, "", tt.step)
 			resp, err := c.Chat(t.Context(), hello(), nil)
 			e, ok := errors.AsType[*provider.Error](err)
-			if resp != nil || !ok || e.Class != tt.class || !strings.Contains(e.Error(), tt.text) || e.Provider != "local" {
+			if resp != nil || !ok || e.Class != tt.class || !strings.Contains(e.Error(), tt.text) ||
+				e.Provider != "local" {
 				t.Errorf("resp = %v, err = %#v (%v)", resp, err, err)
 			}
 		})
@@ -234,16 +295,36 @@ func TestModel(t *testing.T) {
 		want         sdk.ModelInfo
 	}{
 		{
-			"llama3:8b", `{"details":{"family":"llama","parameter_size":"8.0B"},"model_info":{"general.architecture":"llama","general.parameter_count":8030261248,"llama.context_length":8192},"capabilities":["completion","tools"]}`,
-			sdk.ModelInfo{Name: "llama3:8b", Family: "llama", ParameterCount: 8000000000, ContextLength: 8192, Capabilities: []string{"tools", "context_override"}},
+			"llama3:8b",
+			`{"details":{"family":"llama","parameter_size":"8.0B"},"model_info":{"general.architecture":"llama","general.parameter_count":8030261248,"llama.context_length":8192},"capabilities":["completion","tools"]}`,
+			sdk.ModelInfo{
+				Name:           "llama3:8b",
+				Family:         "llama",
+				ParameterCount: 8000000000,
+				ContextLength:  8192,
+				Capabilities:   []string{"tools", "context_override"},
+			},
 		},
 		{
-			"gpt-oss:20b", `{"details":{"family":"gptoss"},"model_info":{"general.parameter_count":20914757184,"gptoss.context_length":131072},"capabilities":["completion","tools","thinking"],"parameters":"temperature    1\nnum_ctx        32768\n"}`,
-			sdk.ModelInfo{Name: "gpt-oss:20b", Family: "gptoss", ParameterCount: 20914757184, ContextLength: 32768, Capabilities: []string{"tools", "thinking", "thinking_levels", "context_override"}},
+			"gpt-oss:20b",
+			`{"details":{"family":"gptoss"},"model_info":{"general.parameter_count":20914757184,"gptoss.context_length":131072},"capabilities":["completion","tools","thinking"],"parameters":"temperature    1\nnum_ctx        32768\n"}`,
+			sdk.ModelInfo{
+				Name:           "gpt-oss:20b",
+				Family:         "gptoss",
+				ParameterCount: 20914757184,
+				ContextLength:  32768,
+				Capabilities:   []string{"tools", "thinking", "thinking_levels", "context_override"},
+			},
 		},
 		{
-			"odd", `{"details":{"family":"odd","parameter_size":"8x7B"},"model_info":{"odd.context_length":"many"},"capabilities":["vision","embedding","insert"]}`,
-			sdk.ModelInfo{Name: "odd", Family: "odd", ParameterCount: 56000000000, Capabilities: []string{"vision", "embedding", "context_override"}},
+			"odd",
+			`{"details":{"family":"odd","parameter_size":"8x7B"},"model_info":{"odd.context_length":"many"},"capabilities":["vision","embedding","insert"]}`,
+			sdk.ModelInfo{
+				Name:           "odd",
+				Family:         "odd",
+				ParameterCount: 56000000000,
+				Capabilities:   []string{"vision", "embedding", "context_override"},
+			},
 		},
 	}
 	for _, tt := range tests {
@@ -262,9 +343,17 @@ func TestModel(t *testing.T) {
 }
 
 func TestModels(t *testing.T) {
-	c, server := newClient(t, "", providertest.Step{Body: `{"models":[{"name":"llama3:8b","details":{"family":"llama","parameter_size":"8.0B"}},{"model":"nomic","details":{"family":"bert","parameter_size":"137M"}}]}`})
+	c, server := newClient(
+		t,
+		"",
+		providertest.Step{
+			Body: `{"models":[{"name":"llama3:8b","details":{"family":"llama","parameter_size":"8.0B"}},{"model":"nomic","details":{"family":"bert","parameter_size":"137M"}}]}`,
+		},
+	)
 	list, err := c.Models(t.Context())
-	if err != nil || len(list) != 2 || list[0].ParameterCount != 8e9 || list[0].Family != "llama" || list[1].Name != "nomic" || list[1].ParameterCount != 137e6 {
+	if err != nil || len(list) != 2 || list[0].ParameterCount != 8e9 || list[0].Family != "llama" ||
+		list[1].Name != "nomic" ||
+		list[1].ParameterCount != 137e6 {
 		t.Errorf("models = %+v, %v", list, err)
 	}
 	if server.Last().Path != "/api/tags" {

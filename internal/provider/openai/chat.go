@@ -120,7 +120,10 @@ func (r *chatReader) event(name string, data []byte) error {
 		return r.t.Classify(0, data)
 	}
 	if q, ok := readQuick(data); ok {
-		return addDelta(r, &delta[string]{Content: q.content, ReasoningContent: q.reasoningContent, Reasoning: q.reasoning})
+		return addDelta(
+			r,
+			&delta[string]{Content: q.content, ReasoningContent: q.reasoningContent, Reasoning: q.reasoning},
+		)
 	}
 	var strict chunk[string]
 	err := json.Unmarshal(data, &strict)
@@ -147,7 +150,10 @@ func apply[Text ~string](r *chatReader, c *chunk[Text], data []byte) error {
 	}
 	if u := c.Usage; u != nil {
 		r.usage = provider.Usage{
-			Input: u.Prompt, Output: u.Completion, CacheRead: max(u.Details.Cached, u.CacheHit), CacheWrite: u.Details.CacheWrite,
+			Input:      u.Prompt,
+			Output:     u.Completion,
+			CacheRead:  max(u.Details.Cached, u.CacheHit),
+			CacheWrite: u.Details.CacheWrite,
 		}
 	}
 	for i := range c.Choices {

@@ -136,7 +136,8 @@ func describe(raw json.RawMessage) sdk.ModelInfo {
 	for _, f := range features {
 		v := at(m, f.path)
 		list, _ := v.([]any)
-		if (v == true && f.word == "" || f.word != "" && slices.Contains(list, any(f.word))) && !has(info, f.capability) {
+		if (v == true && f.word == "" || f.word != "" && slices.Contains(list, any(f.word))) &&
+			!has(info, f.capability) {
 			info.Capabilities = append(info.Capabilities, f.capability)
 		}
 	}

@@ -15,16 +15,47 @@ func TestModels(t *testing.T) {
 		name, body string
 		want       []sdk.ModelInfo
 	}{
-		{"openai", `{"object":"list","data":[{"id":"gpt-4o"},{"id":"another"}]}`, []sdk.ModelInfo{
-			{Name: "another"}, {Name: "gpt-4o", Family: "gpt", ContextLength: 128000, Capabilities: []string{"vision", "tools"}}}},
-		{"vllm", `{"data":[{"id":"meta-llama/Llama-3.1-8B","max_model_len":16384}]}`, []sdk.ModelInfo{
-			{Name: "meta-llama/Llama-3.1-8B", Family: "llama", ParameterCount: 8e9, ContextLength: 16384, Capabilities: []string{"tools"}}}},
-		{"llama.cpp", `{"models":[{"name":"x.gguf"}],"data":[{"id":"x.gguf","meta":{"n_ctx":4096,"n_ctx_train":32768,"n_params":7615616512}}]}`, []sdk.ModelInfo{
-			{Name: "x.gguf", ParameterCount: 7615616512, ContextLength: 4096}}},
-		{"openrouter", `{"data":[{"id":"x/y","context_length":65536,"architecture":{"input_modalities":["text","image"]},"supported_parameters":["tools","reasoning"]}]}`, []sdk.ModelInfo{
-			{Name: "x/y", ContextLength: 65536, Capabilities: []string{"vision", "tools", "thinking"}}}},
-		{"mistral", `{"data":[{"id":"z","max_context_length":32768,"capabilities":{"function_calling":true,"vision":false}}]}`, []sdk.ModelInfo{
-			{Name: "z", ContextLength: 32768, Capabilities: []string{"tools"}}}},
+		{
+			"openai",
+			`{"object":"list","data":[{"id":"gpt-4o"},{"id":"another"}]}`,
+			[]sdk.ModelInfo{
+				{
+					Name: "another",
+				},
+				{Name: "gpt-4o", Family: "gpt", ContextLength: 128000, Capabilities: []string{"vision", "tools"}},
+			},
+		},
+		{
+			"vllm",
+			`{"data":[{"id":"meta-llama/Llama-3.1-8B","max_model_len":16384}]}`,
+			[]sdk.ModelInfo{
+				{
+					Name:           "meta-llama/Llama-3.1-8B",
+					Family:         "llama",
+					ParameterCount: 8e9,
+					ContextLength:  16384,
+					Capabilities:   []string{"tools"},
+				},
+			},
+		},
+		{
+			"llama.cpp",
+			`{"models":[{"name":"x.gguf"}],"data":[{"id":"x.gguf","meta":{"n_ctx":4096,"n_ctx_train":32768,"n_params":7615616512}}]}`,
+			[]sdk.ModelInfo{
+				{Name: "x.gguf", ParameterCount: 7615616512, ContextLength: 4096}},
+		},
+		{
+			"openrouter",
+			`{"data":[{"id":"x/y","context_length":65536,"architecture":{"input_modalities":["text","image"]},"supported_parameters":["tools","reasoning"]}]}`,
+			[]sdk.ModelInfo{
+				{Name: "x/y", ContextLength: 65536, Capabilities: []string{"vision", "tools", "thinking"}}},
+		},
+		{
+			"mistral",
+			`{"data":[{"id":"z","max_context_length":32768,"capabilities":{"function_calling":true,"vision":false}}]}`,
+			[]sdk.ModelInfo{
+				{Name: "z", ContextLength: 32768, Capabilities: []string{"tools"}}},
+		},
 		{"bare list with rubbish", `[{"id":"b","context_length":"many"},5,{"id":3},{}]`, []sdk.ModelInfo{{Name: "b"}}},
 		{"none", `{}`, nil},
 	}
@@ -68,7 +99,12 @@ func TestModel(t *testing.T) {
 	})
 	t.Run("one model under every name", func(t *testing.T) {
 		srv := providertest.Serve(t, step{Body: `{"data":[{"id":"x.gguf","meta":{"n_ctx":4096}}]}`})
-		if got := client(t, srv.URL, "").Model(t.Context(), "default"); got.ContextLength != 4096 || got.Name != "default" {
+		if got := client(
+			t,
+			srv.URL,
+			"",
+		).Model(t.Context(), "default"); got.ContextLength != 4096 ||
+			got.Name != "default" {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -32,7 +32,11 @@ func TestQuick(t *testing.T) {
 
 // What is read quickly is what encoding/json reads.
 func FuzzQuick(f *testing.F) {
-	f.Add([]byte(`{"id":"x","choices":[{"index":0,"delta":{"content":"a\u00e9\n","reasoning":null},"finish_reason":null}],"usage":null}`))
+	f.Add(
+		[]byte(
+			`{"id":"x","choices":[{"index":0,"delta":{"content":"a\u00e9\n","reasoning":null},"finish_reason":null}],"usage":null}`,
+		),
+	)
 	f.Add([]byte(`{"a":{"b":[]},"c":-1.5e3,"choices":[{"delta":{"reasoning_content":"é"}}]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		q, ok := readQuick(in)
@@ -44,7 +48,9 @@ func FuzzQuick(f *testing.F) {
 			t.Fatalf("%v: %s", err, in)
 		}
 		d := c.Choices[0].Delta
-		if len(c.Choices) != 1 || (quick{d.Content, d.ReasoningContent, d.Reasoning}) != q || len(d.ToolCalls) > 0 || c.Choices[0].FinishReason != "" || c.Usage != nil {
+		if len(c.Choices) != 1 || (quick{d.Content, d.ReasoningContent, d.Reasoning}) != q || len(d.ToolCalls) > 0 ||
+			c.Choices[0].FinishReason != "" ||
+			c.Usage != nil {
 			t.Fatalf("got %+v, want %+v: %s", q, c, in)
 		}
 	})

@@ -118,7 +118,7 @@ func wantsReasoning(m *message.Message) bool {
 	})
 }
 
-// lastUser returns the index of the last thing the person said, or -1.
+// lastUser returns the index of the last thing the user said, or -1.
 func lastUser(messages []message.Message) int {
 	for i, m := range slices.Backward(messages) {
 		if m.Role == message.User {
@@ -222,7 +222,8 @@ func (c *Client) appendGeneration(b []byte, g *provider.Generation) []byte {
 	if g.MaxOutputTokens > 0 {
 		key := "max_tokens"
 		if c.official {
-			key = "max_completion_tokens" // Reasoning models refuse the old name, other servers do not know the new one.
+			// Reasoning models refuse the old name, other servers do not know the new one.
+			key = "max_completion_tokens"
 		}
 		b = appendInt(b, key, &g.MaxOutputTokens)
 	}

@@ -12,11 +12,16 @@ import (
 )
 
 func assistant(text string, calls ...sdk.MessageToolCall) message.Message {
-	return message.Message{Message: sdk.Message{Role: message.Assistant, Content: text, ToolCalls: calls, Type: sdk.TypeNormal}}
+	return message.Message{
+		Message: sdk.Message{Role: message.Assistant, Content: text, ToolCalls: calls, Type: sdk.TypeNormal},
+	}
 }
 
 func result(id, text string, images ...message.Image) message.Message {
-	return message.Message{Message: sdk.Message{Role: message.Tool, Content: text, ToolCallID: id, ToolName: "Read"}, Images: images}
+	return message.Message{
+		Message: sdk.Message{Role: message.Tool, Content: text, ToolCallID: id, ToolName: "Read"},
+		Images:  images,
+	}
 }
 
 // same fails unless got and want are the same JSON.
@@ -41,14 +46,29 @@ func conversation() *provider.Request {
 	hidden := assistant("not sent")
 	hidden.Type = message.DisplayOnly
 	return &provider.Request{
-		Model: "gpt-5", System: "Be \"good\".",
+		Model:  "gpt-5",
+		System: "Be \"good\".",
 		Messages: []message.Message{
-			seen, hidden,
-			assistant("", sdk.MessageToolCall{ID: "c1", Name: "Read", Arguments: map[string]any{"path": "<a>", "n": 1.0}}, sdk.MessageToolCall{ID: "c2", Name: "Read"}),
-			result("c1", "one", picture), result("c2", ""),
-			assistant("done"), user("thanks"),
+			seen,
+			hidden,
+			assistant(
+				"",
+				sdk.MessageToolCall{ID: "c1", Name: "Read", Arguments: map[string]any{"path": "<a>", "n": 1.0}},
+				sdk.MessageToolCall{ID: "c2", Name: "Read"},
+			),
+			result("c1", "one", picture),
+			result("c2", ""),
+			assistant("done"),
+			user("thanks"),
 		},
-		Tools: []provider.Tool{{Name: "Read", Description: "reads", Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}, {Name: "Bad", Parameters: json.RawMessage(`{`)}},
+		Tools: []provider.Tool{
+			{
+				Name:        "Read",
+				Description: "reads",
+				Parameters:  json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+			},
+			{Name: "Bad", Parameters: json.RawMessage(`{`)},
+		},
 		Think: "high",
 	}
 }
@@ -56,7 +76,13 @@ func conversation() *provider.Request {
 func TestEncodeChat(t *testing.T) {
 	temperature, k := 0.5, 40
 	req := conversation()
-	req.Generation = provider.Generation{Temperature: &temperature, TopK: &k, MaxOutputTokens: 100, Stop: []string{"END"}, Seed: &k}
+	req.Generation = provider.Generation{
+		Temperature:     &temperature,
+		TopK:            &k,
+		MaxOutputTokens: 100,
+		Stop:            []string{"END"},
+		Seed:            &k,
+	}
 	same(t, New(provider.Options{URL: "http://localhost"}, "").encodeChat(req), `{
 		"model":"gpt-5","stream":true,"stream_options":{"include_usage":true},"reasoning_effort":"high",
 		"temperature":0.5,"top_k":40,"max_tokens":100,"stop":["END"],"seed":40,
@@ -125,7 +151,8 @@ func TestThinkLevels(t *testing.T) {
 		c := New(provider.Options{URL: tt.url}, "")
 		req := &provider.Request{Model: tt.model, Think: tt.think}
 		for want, got := range map[string]string{tt.chat: string(c.encodeChat(req)), tt.responses: string(c.encodeResponses(req))} {
-			if want == "-" && (strings.Contains(got, "reason") || strings.Contains(got, "think")) || want != "-" && !strings.Contains(got, want) {
+			if want == "-" && (strings.Contains(got, "reason") || strings.Contains(got, "think")) ||
+				want != "-" && !strings.Contains(got, want) {
 				t.Errorf("%s %s %q: got %s, want %s", tt.url, tt.model, tt.think, got, want)
 			}
 		}
@@ -148,7 +175,9 @@ func TestReasoningIsHandedBack(t *testing.T) {
 		{"", turn, false},
 		{"http://localhost", append(turn[:3:3], user("next")), false},
 	} {
-		got := string(New(provider.Options{URL: tt.url}, "").encodeChat(&provider.Request{Model: "m", Messages: tt.messages}))
+		got := string(
+			New(provider.Options{URL: tt.url}, "").encodeChat(&provider.Request{Model: "m", Messages: tt.messages}),
+		)
 		if strings.Contains(got, field) != tt.want {
 			t.Errorf("%s: %s", tt.url, got)
 		}
@@ -157,7 +186,14 @@ func TestReasoningIsHandedBack(t *testing.T) {
 
 func TestLongCallIDs(t *testing.T) {
 	long := strings.Repeat("x", 100)
-	req := &provider.Request{Model: "m", Messages: []message.Message{user("a"), assistant("", sdk.MessageToolCall{ID: long, Name: "Read"}), result(long, "ok")}}
+	req := &provider.Request{
+		Model: "m",
+		Messages: []message.Message{
+			user("a"),
+			assistant("", sdk.MessageToolCall{ID: long, Name: "Read"}),
+			result(long, "ok"),
+		},
+	}
 	body := string(New(provider.Options{}, "").encodeChat(req))
 	if id := callID(long); len(id) > maxCallID || strings.Count(body, `"`+id+`"`) != 2 {
 		t.Errorf("got %s", body)
@@ -166,7 +202,12 @@ func TestLongCallIDs(t *testing.T) {
 
 func TestOfficialParameters(t *testing.T) {
 	k := 40
-	body := string(New(provider.Options{}, "").encodeChat(&provider.Request{Model: "gpt-4o", Generation: provider.Generation{TopK: &k, MaxOutputTokens: 9}}))
+	body := string(
+		New(
+			provider.Options{},
+			"",
+		).encodeChat(&provider.Request{Model: "gpt-4o", Generation: provider.Generation{TopK: &k, MaxOutputTokens: 9}}),
+	)
 	if strings.Contains(body, "top_k") || !strings.Contains(body, `"max_completion_tokens":9`) {
 		t.Errorf("got %s", body)
 	}
@@ -176,8 +217,16 @@ func BenchmarkEncode800(b *testing.B) {
 	req := &provider.Request{Model: "gpt-4o", System: strings.Repeat("system ", 500)}
 	text := strings.Repeat("\tfmt.Println(\"a line of a program, zażółć\", i+1)\n", 6)
 	for range 200 {
-		req.Messages = append(req.Messages, user(text),
-			assistant("", sdk.MessageToolCall{ID: "c1", Name: "Read", Arguments: map[string]any{"path": text, "limit": 10.0}}), result("c1", text), assistant(text))
+		req.Messages = append(
+			req.Messages,
+			user(text),
+			assistant(
+				"",
+				sdk.MessageToolCall{ID: "c1", Name: "Read", Arguments: map[string]any{"path": text, "limit": 10.0}},
+			),
+			result("c1", text),
+			assistant(text),
+		)
 	}
 	for _, api := range []string{Chat, Responses} {
 		b.Run(api, func(b *testing.B) {

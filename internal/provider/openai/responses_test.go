@@ -30,7 +30,8 @@ const (
 
 // HO-44
 func TestResponses(t *testing.T) {
-	srv := providertest.Serve(t, step{Body: typed(created,
+	srv := providertest.Serve(t, step{Body: typed(
+		created,
 		`{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}}`,
 		`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"First"}`,
 		`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":" part"}`,
@@ -48,17 +49,24 @@ func TestResponses(t *testing.T) {
 		`{"type":"response.function_call_arguments.delta","output_index":4,"item_id":"fc_2","delta":"2}"}`,
 		`{"type":"response.output_item.done","output_index":3,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"Read","arguments":"{\"a\":1}"}}`,
 		`{"type":"response.output_item.done","output_index":4,"item":{"type":"function_call","id":"fc_2","call_id":"c2","name":"Write","arguments":"{\"b\":2}"}}`,
-		completed)})
+		completed,
+	)})
 	var text, thinking string
-	r, err := client(t, srv.URL, Responses).Chat(t.Context(), say("hi"), func(d provider.Delta) { text += d.Text; thinking += d.Thinking })
+	r, err := client(
+		t,
+		srv.URL,
+		Responses,
+	).Chat(t.Context(), say("hi"), func(d provider.Delta) { text += d.Text; thinking += d.Thinking })
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := r.Message
-	if m.Content != "Hello" || text != "Hello" || m.Thinking != "First part\n\nSecond" || thinking != m.Thinking || r.Stop != "tool_calls" {
+	if m.Content != "Hello" || text != "Hello" || m.Thinking != "First part\n\nSecond" || thinking != m.Thinking ||
+		r.Stop != "tool_calls" {
 		t.Errorf("got %+v", r)
 	}
-	if len(m.ToolCalls) != 2 || m.ToolCalls[0].ID != "c1" || m.ToolCalls[1].ID != "c2" || m.ToolCalls[1].Name != "Write" ||
+	if len(m.ToolCalls) != 2 || m.ToolCalls[0].ID != "c1" || m.ToolCalls[1].ID != "c2" ||
+		m.ToolCalls[1].Name != "Write" ||
 		!reflect.DeepEqual(m.ToolCalls[1].Arguments, map[string]any{"b": 2.0}) {
 		t.Errorf("calls %+v", m.ToolCalls)
 	}
@@ -79,12 +87,38 @@ func TestResponses(t *testing.T) {
 func TestResponsesTolerance(t *testing.T) {
 	item := `{"type":"message","content":[{"type":"output_text","text":"x"}]}`
 	tests := []struct{ name, stream, text, stop string }{
-		{"no deltas", typed(`{"type":"response.output_item.done","output_index":0,"item":`+item+`}`, completed), "x", "stop"},
-		{"only the last event", typed(`{"type":"response.completed","response":{"output":[` + item + `]}}`), "x", "stop"},
+		{
+			"no deltas",
+			typed(`{"type":"response.output_item.done","output_index":0,"item":`+item+`}`, completed),
+			"x",
+			"stop",
+		},
+		{
+			"only the last event",
+			typed(`{"type":"response.completed","response":{"output":[` + item + `]}}`),
+			"x",
+			"stop",
+		},
 		{"whole", `{"object":"response","status":"completed","error":null,"output":[` + item + `]}`, "x", "stop"},
-		{"length", typed(`{"type":"response.output_text.delta","output_index":0,"delta":"x"}`, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), "x", "length"},
+		{
+			"length",
+			typed(
+				`{"type":"response.output_text.delta","output_index":0,"delta":"x"}`,
+				`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`,
+			),
+			"x",
+			"length",
+		},
 		{"refusal", typed(`{"type":"response.refusal.delta","output_index":0,"delta":"no"}`, completed), "no", "stop"},
-		{"reasoning that led to nothing", typed(`{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"r","encrypted_content":"e"}}`, completed), "", "stop"},
+		{
+			"reasoning that led to nothing",
+			typed(
+				`{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"r","encrypted_content":"e"}}`,
+				completed,
+			),
+			"",
+			"stop",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,14 +143,75 @@ func TestResponsesErrors(t *testing.T) {
 		requests int // 0 = 1: not repeated.
 	}{
 		{"no end", step{Body: typed(created, text)}, provider.Network, "stream ended early", 0},
-		{"done is no end", step{Body: typed(created, text) + "data: [DONE]\n\n"}, provider.Network, "stream ended early", 0},
-		{"half a call", step{Body: typed(`{"type":"response.output_item.added","item":{"type":"function_call","call_id":"c","name":"Read"}}`, `{"type":"response.function_call_arguments.delta","delta":"{\"a"}`)}, provider.Network, "stream ended early", 0},
+		{
+			"done is no end",
+			step{Body: typed(created, text) + "data: [DONE]\n\n"},
+			provider.Network,
+			"stream ended early",
+			0,
+		},
+		{
+			"half a call",
+			step{
+				Body: typed(
+					`{"type":"response.output_item.added","item":{"type":"function_call","call_id":"c","name":"Read"}}`,
+					`{"type":"response.function_call_arguments.delta","delta":"{\"a"}`,
+				),
+			},
+			provider.Network,
+			"stream ended early",
+			0,
+		},
 		{"cut", step{Body: typed(created, text), Cut: true}, provider.Network, "stream ended early", 0},
-		{"failed", step{Body: typed(created, `{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"sorry"}}}`)}, provider.Server, "sorry", 3},
-		{"failed, context", step{Body: typed(`{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"too long"}}}`)}, provider.ContextExhausted, "too long", 0},
-		{"error event", step{Body: typed(`{"type":"error","code":"rate_limit_exceeded","message":"slow down"}`)}, provider.RateLimit, "slow down", 3},
-		{"error object", step{Body: providertest.SSE(`{"error":{"message":"broken","code":500}}`)}, provider.Server, "broken", 3},
-		{"filter", step{Body: typed(text, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`)}, provider.ContentFilter, "stopped", 0},
+		{
+			"failed",
+			step{
+				Body: typed(
+					created,
+					`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"sorry"}}}`,
+				),
+			},
+			provider.Server,
+			"sorry",
+			3,
+		},
+		{
+			"failed, context",
+			step{
+				Body: typed(
+					`{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"too long"}}}`,
+				),
+			},
+			provider.ContextExhausted,
+			"too long",
+			0,
+		},
+		{
+			"error event",
+			step{Body: typed(`{"type":"error","code":"rate_limit_exceeded","message":"slow down"}`)},
+			provider.RateLimit,
+			"slow down",
+			3,
+		},
+		{
+			"error object",
+			step{Body: providertest.SSE(`{"error":{"message":"broken","code":500}}`)},
+			provider.Server,
+			"broken",
+			3,
+		},
+		{
+			"filter",
+			step{
+				Body: typed(
+					text,
+					`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`,
+				),
+			},
+			provider.ContentFilter,
+			"stopped",
+			0,
+		},
 		{"invalid JSON", step{Body: providertest.SSE(`{"type":`, `{}`)}, provider.Server, "invalid event", 0},
 		{"401", step{Status: 401}, provider.Auth, "unauthorized", 0},
 	}
@@ -135,7 +230,11 @@ func TestResponsesErrors(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		srv := providertest.Serve(t, step{Body: typed(text), Stall: true})
 		ctx, cancel := context.WithCancel(t.Context())
-		if _, err := client(t, srv.URL, Responses).Chat(ctx, say("hi"), func(provider.Delta) { cancel() }); err != context.Canceled {
+		if _, err := client(
+			t,
+			srv.URL,
+			Responses,
+		).Chat(ctx, say("hi"), func(provider.Delta) { cancel() }); err != context.Canceled {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -145,7 +244,8 @@ func TestResponsesMalformedArguments(t *testing.T) {
 	srv := providertest.Serve(t, step{Body: typed(
 		`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","call_id":"c1","name":"Write"}}`,
 		`{"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"text\":\"ab"}`,
-		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`)})
+		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`,
+	)})
 	r, err := client(t, srv.URL, Responses).Chat(t.Context(), say("hi"), nil)
 	if err != nil || r.Stop != "length" || r.Malformed["c1"] != `{"text":"ab` || len(r.Message.ToolCalls) != 1 {
 		t.Errorf("got %+v, %v", r, err)

@@ -201,7 +201,11 @@ func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provid
 	}
 	switch {
 	case t.Cut:
-		return nil, &provider.Error{Class: provider.Network, Provider: format, Message: "stream ended before its closing event"}
+		return nil, &provider.Error{
+			Class:    provider.Network,
+			Provider: format,
+			Message:  "stream ended before its closing event",
+		}
 	case t.Error != nil:
 		return nil, t.Error.err()
 	}
@@ -244,7 +248,10 @@ func (c *Client) next(req *provider.Request) (*turn, int, error) {
 func (c *Client) exhausted() error {
 	text := fmt.Sprintf("script %s: no turn is left, it has %s", c.name, count(len(c.sequence), "turn"))
 	if len(c.answers) > 0 {
-		text += fmt.Sprintf(", and none of its %s with `when` matches the last user message", count(len(c.answers), "turn"))
+		text += fmt.Sprintf(
+			", and none of its %s with `when` matches the last user message",
+			count(len(c.answers), "turn"),
+		)
 	}
 	return &provider.Error{Provider: format, Message: text + " (add one, or set `loop: true`)"}
 }
@@ -268,7 +275,7 @@ func (c *Client) check(t *turn, req *provider.Request) error {
 func (t *turn) matches(text string) bool { return strings.Contains(text, t.When) }
 
 // lastWords gives the texts that `when` looks at: the last message of the
-// person, and what was injected in the user's name after it.
+// user, and what was injected in the user's name after it.
 func lastWords(req *provider.Request) []string {
 	var out []string
 	for _, m := range slices.Backward(req.Messages) {

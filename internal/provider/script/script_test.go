@@ -119,8 +119,18 @@ func TestSequence(t *testing.T) {
 			[]string{"first", "then", "then"},
 		},
 		{"empty answer", `turns: [{text: ""}]`, []string{""}, []string{""}},
-		{"error by status", "turns: [{error: {status: 503}}, {text: b}]", []string{"", ""}, []string{"error: provider server error (HTTP 503)", "b"}},
-		{"error by class", "turns: [{error: {class: context_exhausted, message: too long}}]", []string{""}, []string{"error: context window exceeded: too long"}},
+		{
+			"error by status",
+			"turns: [{error: {status: 503}}, {text: b}]",
+			[]string{"", ""},
+			[]string{"error: provider server error (HTTP 503)", "b"},
+		},
+		{
+			"error by class",
+			"turns: [{error: {class: context_exhausted, message: too long}}]",
+			[]string{""},
+			[]string{"error: context window exceeded: too long"},
+		},
 		{"cut", "turns: [{text: half, cut: true}]", []string{""}, []string{"error: stream ended"}},
 	}
 	for _, tt := range tests {
@@ -145,10 +155,15 @@ func TestSequence(t *testing.T) {
 }
 
 func TestErrorDetails(t *testing.T) {
-	c := mustNew(t, "turns: [{text: so far, error: {class: rate_limit, status: 429, message: slow down, retry_after: 2s}}, {cut: true}]")
+	c := mustNew(
+		t,
+		"turns: [{text: so far, error: {class: rate_limit, status: 429, message: slow down, retry_after: 2s}}, "+
+			"{cut: true}]",
+	)
 	_, deltas, err := chat(t, c, request())
 	e, ok := errors.AsType[*provider.Error](err)
-	if !ok || e.Class != provider.RateLimit || e.Status != 429 || e.RetryAfter != 2*time.Second || e.Message != "slow down" {
+	if !ok || e.Class != provider.RateLimit || e.Status != 429 || e.RetryAfter != 2*time.Second ||
+		e.Message != "slow down" {
 		t.Errorf("error = %#v", err)
 	}
 	if len(deltas) != 2 {
@@ -217,7 +232,10 @@ func TestExpect(t *testing.T) {
 		{`not_tools: [Edit]`, ""},
 		{`not_tools: [Bash]`, `not_tools: "Bash" is offered`},
 		{`messages: 3, images: 1, thoughts: 1`, ""},
-		{`messages: 0, images: 0, thoughts: 2`, "messages: want 0, got 3; images: want 0, got 1; thoughts: want 2, got 1"},
+		{
+			`messages: 0, images: 0, thoughts: 2`,
+			"messages: want 0, got 3; images: want 0, got 1; thoughts: want 2, got 1",
+		},
 	}
 	for _, tt := range tests {
 		c := mustNew(t, "turns:\n  - {text: ok, expect: {"+tt.expect+"}}\n")
@@ -228,7 +246,11 @@ func TestExpect(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), "script:2: turn 1: expect: "+tt.want+`; the last of 3 messages is tool: "package main"`) {
+		if err == nil ||
+			!strings.Contains(
+				err.Error(),
+				"script:2: turn 1: expect: "+tt.want+`; the last of 3 messages is tool: "package main"`,
+			) {
 			t.Errorf("%s: %v", tt.expect, err)
 		}
 		if provider.ClassOf(err).Retryable() {
@@ -308,7 +330,13 @@ func TestModel(t *testing.T) {
 model: {name: "llama3:8b", family: llama, parameter_count: 8000000000, context_length: 8192, capabilities: [vision]}
 turns: [{text: a}]
 `)
-	want := sdk.ModelInfo{Name: "llama3:8b", Family: "llama", ParameterCount: 8e9, ContextLength: 8192, Capabilities: []string{"vision"}}
+	want := sdk.ModelInfo{
+		Name:           "llama3:8b",
+		Family:         "llama",
+		ParameterCount: 8e9,
+		ContextLength:  8192,
+		Capabilities:   []string{"vision"},
+	}
 	if got := c.Model(t.Context(), ""); !reflect.DeepEqual(got, want) {
 		t.Errorf("model = %+v", got)
 	}
@@ -349,7 +377,11 @@ func TestMistakes(t *testing.T) {
 		{"syntax", "turns: [\n", []string{"script:2: while parsing a flow node: did not find expected node content"}},
 		{"list", "- text: a", []string{"script:1: expected a mapping with the key turns, got a list"}},
 		{"top-level key", "turn: []\n", []string{`script:1: unknown key "turn" (did you mean "turns"?)`}},
-		{"duplicate", "turns:\n  - text: a\n    text: b\n", []string{`script:3: turn 1: mapping key "text" already defined at line 2`}},
+		{
+			"duplicate",
+			"turns:\n  - text: a\n    text: b\n",
+			[]string{`script:3: turn 1: mapping key "text" already defined at line 2`},
+		},
 		{"two documents", "turns: [{text: a}]\n---\nturns: []\n", []string{"expected single document"}},
 		{
 			"all at once", `
@@ -450,7 +482,9 @@ func TestDocs(t *testing.T) {
 // A script whose aliases grow without bound is refused, not expanded.
 func TestAliasBomb(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("turns:\n  - calls:\n    - name: A\n      arguments:\n        a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	b.WriteString(
+		"turns:\n  - calls:\n    - name: A\n      arguments:\n        a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n",
+	)
 	for i := 1; i < 12; i++ {
 		line := fmt.Sprintf("        a%d: &a%d [%s]\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10))
 		b.WriteString(line)
@@ -463,7 +497,10 @@ func TestAliasBomb(t *testing.T) {
 func FuzzNew(f *testing.F) {
 	f.Add("turns: [{text: a}]")
 	f.Add("a: &a [1]\nturns: [{calls: [{name: x, arguments: {a: *a, <<: {b: 1}}}]}, *a]")
-	f.Add("loop: yes\nturns:\n - {text: ä, chunk: 1, cut: true}\n - when: x\n   repeat: 2\n   expect: {tools: [], messages: 1}\n")
+	f.Add(
+		"loop: yes\nturns:\n - {text: ä, chunk: 1, cut: true}\n - when: x\n   repeat: 2\n" +
+			"   expect: {tools: [], messages: 1}\n",
+	)
 	f.Add("turns:\n - &t {text: a, usage: {input: 1}}\n - *t\n -\n")
 	f.Fuzz(func(t *testing.T, src string) {
 		c, err := script.New([]byte(src))

@@ -135,7 +135,8 @@ const (
 // servers tolerate no text. The history keeps its role.
 func Note(history []message.Message, i int) (string, bool) {
 	m := &history[i]
-	if m.Role != message.Assistant || m.Type != sdk.TypeSynthetic || len(m.ToolCalls) > 0 || strings.TrimSpace(m.Content) == "" {
+	if m.Role != message.Assistant || m.Type != sdk.TypeSynthetic || len(m.ToolCalls) > 0 ||
+		strings.TrimSpace(m.Content) == "" {
 		return "", false
 	}
 	if i+1 < len(history) && history[i+1].Role == message.User {

@@ -33,7 +33,8 @@ func TestCalls(t *testing.T) {
 		}
 		r := b.Response("", provider.Usage{})
 		last := r.Message.ToolCalls[len(r.Message.ToolCalls)-1]
-		if last.ID != id || last.Arguments == nil || r.Malformed[id] != tt.malformed || tt.malformed != "" && len(last.Arguments) != 0 {
+		if last.ID != id || last.Arguments == nil || r.Malformed[id] != tt.malformed ||
+			tt.malformed != "" && len(last.Arguments) != 0 {
 			t.Errorf("%q: call %+v, malformed %q", tt.id, last, r.Malformed[id])
 		}
 		if r.Stop != "tool_calls" || r.Message.Content != "a" || r.Message.Thinking != "b" {

@@ -32,9 +32,10 @@ func AfterResponse(_ context.Context, c sdk.AfterResponseContext) (sdk.Result, e
 	}
 	reminders++
 	return sdk.Result{
-		Message: "You stopped without calling the Done tool. If the task is finished, call Done with a summary; otherwise go on.",
-		Role:    sdk.RoleUser,
-		Prefix:  "[done-reminder] ",
-		Eject:   true,
+		Message: "You stopped without calling the Done tool. If the task is finished, call Done with a summary; " +
+			"otherwise go on.",
+		Role:   sdk.RoleUser,
+		Prefix: "[done-reminder] ",
+		Eject:  true,
 	}, nil
 }

@@ -22,8 +22,10 @@ func AfterToolExecution(_ context.Context, c sdk.AfterToolContext) (sdk.Result, 
 	}
 	return sdk.Result{
 		Message: fmt.Sprintf(
-			"You called %s with the same arguments %d times in a row. The result will not change: use what you have, or try something else.",
-			c.ToolName, repeated,
+			"You called %s with the same arguments %d times in a row. The result will not change: use what you "+
+				"have, or try something else.",
+			c.ToolName,
+			repeated,
 		),
 		Role:   sdk.RoleUser,
 		Prefix: "[loop-detection] ",

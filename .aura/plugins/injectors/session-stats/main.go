@@ -1,5 +1,5 @@
 // Package session_stats shows what the session has cost so far: turns, tool calls,
-// context, the tools used most. It is a notice for the person; the model never
+// context, the tools used most. It is a notice for the user; the model never
 // sees it and pays nothing for it.
 package session_stats
 

@@ -22,8 +22,11 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 	}
 	return sdk.Result{
 		Message: fmt.Sprintf(
-			"You have %d pending and %d in-progress todos of %d. Check the list with TodoList, keep it up to date, and go on with the next item.",
-			c.TodoPending, c.TodoInProgress, c.TodoTotal,
+			"You have %d pending and %d in-progress todos of %d. Check the list with TodoList, keep it up to "+
+				"date, and go on with the next item.",
+			c.TodoPending,
+			c.TodoInProgress,
+			c.TodoTotal,
 		),
 		Role:   sdk.RoleUser, // Models follow the user more readily than themselves.
 		Prefix: "[todo-reminder] ",

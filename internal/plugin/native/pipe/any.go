@@ -25,11 +25,26 @@ const (
 // exactTypes are the other types that arrive as what they were.
 func exactTypes() []reflect.Type {
 	return []reflect.Type{
-		reflect.TypeFor[int8](), reflect.TypeFor[int16](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
-		reflect.TypeFor[uint](), reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](),
-		reflect.TypeFor[float32](), reflect.TypeFor[[]byte](), reflect.TypeFor[[]string](), reflect.TypeFor[[]int](), reflect.TypeFor[[]float64](),
-		reflect.TypeFor[[]bool](), reflect.TypeFor[[]map[string]any](), reflect.TypeFor[map[string]string](), reflect.TypeFor[map[string]int](),
-		reflect.TypeFor[time.Time](), reflect.TypeFor[time.Duration](),
+		reflect.TypeFor[int8](),
+		reflect.TypeFor[int16](),
+		reflect.TypeFor[int32](),
+		reflect.TypeFor[int64](),
+		reflect.TypeFor[uint](),
+		reflect.TypeFor[uint8](),
+		reflect.TypeFor[uint16](),
+		reflect.TypeFor[uint32](),
+		reflect.TypeFor[uint64](),
+		reflect.TypeFor[float32](),
+		reflect.TypeFor[[]byte](),
+		reflect.TypeFor[[]string](),
+		reflect.TypeFor[[]int](),
+		reflect.TypeFor[[]float64](),
+		reflect.TypeFor[[]bool](),
+		reflect.TypeFor[[]map[string]any](),
+		reflect.TypeFor[map[string]string](),
+		reflect.TypeFor[map[string]int](),
+		reflect.TypeFor[time.Time](),
+		reflect.TypeFor[time.Duration](),
 	}
 }
 

@@ -40,7 +40,17 @@ func fill(v reflect.Value, depth int) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem())) // To a zero value, which is not nil.
 	case reflect.Interface:
-		v.Set(reflect.ValueOf(map[string]any{"n": 1, "f": 1.0, "nil": nil, "list": []any{"x", nil, []any{}}, "empty": map[string]any{}}))
+		v.Set(
+			reflect.ValueOf(
+				map[string]any{
+					"n":     1,
+					"f":     1.0,
+					"nil":   nil,
+					"list":  []any{"x", nil, []any{}},
+					"empty": map[string]any{},
+				},
+			),
+		)
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			v.Set(reflect.ValueOf(time.Unix(5, 7).UTC()))
@@ -211,7 +221,10 @@ func TestCalls(t *testing.T) {
 }
 
 // connect returns a function that is called through a pair of pipes.
-func connect(t testing.TB, f func(context.Context, sdk.BeforeChatContext) (sdk.Result, error)) func(context.Context, sdk.BeforeChatContext) (sdk.Result, error) {
+func connect(
+	t testing.TB,
+	f func(context.Context, sdk.BeforeChatContext) (sdk.Result, error),
+) func(context.Context, sdk.BeforeChatContext) (sdk.Result, error) {
 	t.Helper()
 	callR, callW, err := os.Pipe()
 	if err != nil {

@@ -663,7 +663,7 @@ class Host:
         value = call.fetched[what] = answer["value"]
         return value
 
-    # Talking to the person.
+    # Talking to the user.
 
     def make_logger(self, owner):
         import logging

@@ -40,11 +40,11 @@ class Result:
 
     message        say this to the model, in the name of role ("assistant" or "user");
                    with eject=True it is removed again after one request
-    notice         show this to the person only
+    notice         show this to the user only
     disable_tools  take these tools away until the end of the turn (name patterns)
     arguments      tool_call: run the tool with these arguments instead
-    ask            tool_call: let the person decide, with this reason
-    text           user_message: what the person said
+    ask            tool_call: let the user decide, with this reason
+    text           user_message: what the user said
     output         tool_result: what the model reads
     response       after_turn, assistant_message: what is stored as the answer; drop=True stores none
     append_system  before_chat: add this to the system prompt of this request
@@ -121,7 +121,7 @@ class ExtensionContext:
              total_input_tokens, total_output_tokens, metadata, ...
     config   the configuration, read-only: agent, mode, model, provider, max_steps, ...
     signal   an asyncio.Event that is set when cancellation is requested
-    logger   a logging.Logger named aar.ext.<name>; what it says from INFO on is shown to the person
+    logger   a logging.Logger named aar.ext.<name>; what it says from INFO on is shown to the user
     """
 
     __slots__ = ("session", "config", "signal", "logger")

@@ -24,8 +24,12 @@ func TestSmallApproval(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("echo line%02d", i))
 	}
 	s := open(t, map[string]string{
-		provider: scripted, ".aura/config/features/f.yaml": "tools: {policy: {confirm: [Bash]}}\n",
-		"turns.yaml": "turns:\n  - calls: [{name: Bash, arguments: {command: \"" + strings.Join(lines, `\n`) + "\"}}]\n  - text: Over.\n",
+		provider:                       scripted,
+		".aura/config/features/f.yaml": "tools: {policy: {confirm: [Bash]}}\n",
+		"turns.yaml": "turns:\n  - calls: [{name: Bash, arguments: {command: \"" + strings.Join(
+			lines,
+			`\n`,
+		) + "\"}}]\n  - text: Over.\n",
 	}, setup{cols: 40, rows: 12})
 	s.shows("say something", "code · script")
 	s.types("go\r")
@@ -68,7 +72,7 @@ turns:
   - calls: [{name: Bash, arguments: {command: "echo a\n\techo b"}}]
   - calls: [{name: Bash, arguments: {command: "echo a\n\techo b"}}]
   - calls: [{name: Bash, arguments: {command: "echo a echo b"}}]
-  - expect: {last: ["denied by the person"]}
+  - expect: {last: ["denied by the user"]}
     text: Over.
 `}
 	s := open(t, files, setup{})
@@ -94,7 +98,8 @@ turns:
 		t.Fatal(err)
 	}
 	files[".aura/config/rules/approvals.yaml"] = string(rules)
-	files["turns.yaml"] = "turns:\n  - calls: [{name: Bash, arguments: {command: \"echo a\\n\\techo b\"}}]\n  - {expect: {last: [a, b]}, text: Unasked.}\n"
+	files["turns.yaml"] = "turns:\n  - calls: [{name: Bash, arguments: {command: \"echo a\\n\\techo b\"}}]\n" +
+		"  - {expect: {last: [a, b]}, text: Unasked.}\n"
 	s = open(t, files, setup{})
 	s.idle("say something")
 	s.types("go\r")
@@ -129,7 +134,11 @@ turns:
 // and says so.
 func TestAutoKey(t *testing.T) {
 	t.Parallel()
-	s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{when: Xabc, text: At the front.}]\n"}, setup{})
+	s := open(
+		t,
+		map[string]string{provider: scripted, "turns.yaml": "turns: [{when: Xabc, text: At the front.}]\n"},
+		setup{},
+	)
 	s.idle("say something")
 	s.types("abc\x01X\r")
 	text := s.idle("At the front.")
@@ -213,7 +222,9 @@ func TestSignalWhileEditing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, map[string]string{
-				provider: scripted, "turns.yaml": "turns: [{text: hi}]\n", "editor.sh": "printf ' and more' >> \"$1\"\nprintf 'editor''-runs'\nread x\n",
+				provider:     scripted,
+				"turns.yaml": "turns: [{text: hi}]\n",
+				"editor.sh":  "printf ' and more' >> \"$1\"\nprintf 'editor''-runs'\nread x\n",
 			}, setup{env: []string{"EDITOR=sh ./editor.sh"}})
 			s.idle("say something")
 			s.types("draft")
@@ -227,7 +238,10 @@ func TestSignalWhileEditing(t *testing.T) {
 			if left, err := filepath.Glob(filepath.Join(s.dir, "aura-*.md")); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
-			if history, err := os.ReadFile(filepath.Join(s.dir, "home/.aura/history")); err != nil || !strings.Contains(string(history), "draft and more") {
+			if history, err := os.ReadFile(
+				filepath.Join(s.dir, "home/.aura/history"),
+			); err != nil ||
+				!strings.Contains(string(history), "draft and more") {
 				t.Errorf("history %q, %v", history, err)
 			}
 		})
@@ -250,10 +264,18 @@ func TestRetryIsShown(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{\"content\":\"At last.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		fmt.Fprint(
+			w,
+			"data: {\"choices\":[{\"delta\":{\"content\":\"At last.\"},\"finish_reason\":\"stop\"}]}\n\n"+
+				"data: [DONE]\n\n",
+		)
 	}))
 	t.Cleanup(server.Close)
-	s := open(t, map[string]string{provider: "box: {type: openai, url: " + server.URL + ", token: x}\n"}, setup{args: []string{"--model", "m"}})
+	s := open(
+		t,
+		map[string]string{provider: "box: {type: openai, url: " + server.URL + ", token: x}\n"},
+		setup{args: []string{"--model", "m"}},
+	)
 	s.idle("say something")
 	s.types("hi\r")
 	s.idle("retrying in 1s (box: rate limited (HTTP 429): slow down)", "At last.")
@@ -271,7 +293,10 @@ func TestContextFigure(t *testing.T) {
 	figure := regexp.MustCompile(`ctx ~?(\d+)% of`)
 	before := figure.FindStringSubmatch(s.idle("say something", "ctx ~"))
 	s.types("hi\r")
-	s.until("counted", func(text string) bool { return strings.Contains(text, "· ↑") && !strings.Contains(text, "ctx ~") })
+	s.until(
+		"counted",
+		func(text string) bool { return strings.Contains(text, "· ↑") && !strings.Contains(text, "ctx ~") },
+	)
 	after := figure.FindStringSubmatch(s.idle("ok"))
 	var a, b int
 	fmt.Sscan(before[1], &a)
@@ -287,9 +312,16 @@ func TestContextFigure(t *testing.T) {
 func TestPluginGoroutinePanics(t *testing.T) {
 	t.Parallel()
 	s := open(t, map[string]string{
-		provider: scripted, "turns.yaml": "turns: [{text: hello}, {text: again}]\n",
-		".aura/plugins/greet/plugin.yaml": "name: greet\n", ".aura/plugins/greet/go.mod": "module greet\n\ngo 1.26\n",
-		".aura/plugins/greet/main.go": strings.Replace(greetPlugin, `{ panic("boom") }`, `{ go func() { panic("boom") }(); return sdk.Result{}, nil }`, 1),
+		provider:                          scripted,
+		"turns.yaml":                      "turns: [{text: hello}, {text: again}]\n",
+		".aura/plugins/greet/plugin.yaml": "name: greet\n",
+		".aura/plugins/greet/go.mod":      "module greet\n\ngo 1.26\n",
+		".aura/plugins/greet/main.go": strings.Replace(
+			greetPlugin,
+			`{ panic("boom") }`,
+			`{ go func() { panic("boom") }(); return sdk.Result{}, nil }`,
+			1,
+		),
 	}, setup{})
 	s.idle("say something")
 	s.types("one\r")
@@ -303,7 +335,11 @@ func TestPluginGoroutinePanics(t *testing.T) {
 // A session that cannot be resumed is an error, not another session.
 func TestNoSuchSession(t *testing.T) {
 	t.Parallel()
-	s := open(t, map[string]string{provider: scripted, "turns.yaml": "turns: [{text: x}]\n"}, setup{args: []string{"--resume", "nowhere"}})
+	s := open(
+		t,
+		map[string]string{provider: scripted, "turns.yaml": "turns: [{text: x}]\n"},
+		setup{args: []string{"--resume", "nowhere"}},
+	)
 	s.leaves(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
