@@ -61,7 +61,7 @@ func Main(args []string, in, out, errOut *os.File) (code int) {
 			// A bug of ours: one line for the user, the rest for the report.
 			fmt.Fprintf(errOut, "aura: internal error: %v (please report it with the output of AURA_TRACEBACK=1)\n", v)
 			if os.Getenv("AURA_TRACEBACK") != "" {
-				errOut.Write(debug.Stack())
+				_, _ = errOut.Write(debug.Stack())
 			}
 			code = exitError
 		}
