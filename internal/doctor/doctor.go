@@ -80,7 +80,7 @@ func checks() []check {
 		{"go", true, goToolchain},
 		{"sessions", true, sessions},
 		{"debug log", true, debugLog},
-		{"terminal", true, terminal},
+		{"terminal", true, checkTerminal},
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // watchResize ticks when the terminal changes its size. A console tells that only
@@ -19,9 +21,9 @@ func isGone(err error) bool { return errors.Is(err, os.ErrClosed) }
 func enableEscapes(w io.Writer) func() {
 	var mode uint32
 	set := func(m uint32) {
-		control(w, func(fd int) { _ = windows.SetConsoleMode(windows.Handle(fd), m) })
+		terminal.Control(w, func(fd int) { _ = windows.SetConsoleMode(windows.Handle(fd), m) })
 	}
-	control(w, func(fd int) { _ = windows.GetConsoleMode(windows.Handle(fd), &mode) })
+	terminal.Control(w, func(fd int) { _ = windows.GetConsoleMode(windows.Handle(fd), &mode) })
 	set(mode | windows.ENABLE_PROCESSED_OUTPUT | windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING)
 	return func() { set(mode) }
 }

@@ -12,7 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/line/history"
 )
 
 // draft is the input while it is in the editor of the user. It may be used from any
@@ -86,7 +86,7 @@ func (d *draft) close() (text string, ok bool, err error) {
 
 // keep saves what was in an editor that had to end: it is the latest entry of the
 // history.
-func (d *draft) keep(h *plain.History) {
+func (d *draft) keep(h *history.List) {
 	if text, ok, err := d.close(); ok && err == nil && strings.TrimSpace(text) != "" {
 		h.Add(text)
 	}
@@ -97,7 +97,7 @@ type edited struct{ err error }
 
 // edit opens the input in the editor of the user.
 func (m *model) edit() tea.Cmd {
-	cmd, err := m.ui.draft.open(m.input.value(), firstOf(m.env("VISUAL"), m.env("EDITOR"), "vi"))
+	cmd, err := m.ui.draft.open(m.input.Value(), firstOf(m.env("VISUAL"), m.env("EDITOR"), "vi"))
 	if err != nil {
 		m.view.flash = err.Error()
 		return nil
@@ -113,7 +113,7 @@ func (m *model) edited(e edited) {
 	case err != nil:
 		m.view.flash = err.Error()
 	case ok:
-		m.input.set(text)
+		m.input.Set(text)
 		m.complete()
 	}
 }

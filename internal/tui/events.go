@@ -10,7 +10,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/render"
 )
 
 // live is what is being shown and not complete yet.
@@ -65,7 +65,7 @@ func (m *model) facts(s *state) {
 }
 
 // event shows something that happened.
-func (m *model) event(e *agent.Event, change []string) {
+func (m *model) event(e *agent.Event, change []render.Line) {
 	if e.Kind != agent.ToolOutput {
 		m.live.print = nil
 	}
@@ -91,7 +91,7 @@ func (m *model) event(e *agent.Event, change []string) {
 		m.note("~", yellow, e.Agent, "the answer begins anew: "+e.Text)
 	case agent.Retrying:
 		m.run.retry = time.Now().Add(e.Duration)
-		m.note("~", yellow, e.Agent, plain.Retry(*e))
+		m.note("~", yellow, e.Agent, render.Retry(e.Duration, e.Text))
 	case agent.ToolStarted, agent.ToolOutput, agent.ToolFinished:
 		m.call(e, change)
 	case agent.Injected:
@@ -101,11 +101,7 @@ func (m *model) event(e *agent.Event, change []string) {
 	case agent.Compacted:
 		m.note("~", yellow, e.Agent, e.Text)
 	case agent.Switched:
-		text := "agent " + e.Text
-		if e.Source != "" {
-			text += " (" + e.Source + ")"
-		}
-		m.note("~", yellow, e.Agent, text)
+		m.note("~", yellow, e.Agent, render.Switched(e.Text, e.Source))
 	case agent.TurnEnded:
 		if e.Agent == "" {
 			m.turnEnded(e)
@@ -208,7 +204,7 @@ func (m *model) answered(e *agent.Event) {
 }
 
 // call shows a step of a tool call.
-func (m *model) call(e *agent.Event, change []string) {
+func (m *model) call(e *agent.Event, change []render.Line) {
 	key := e.Agent + "\x00" + e.CallID
 	at := m.live.calls[key]
 	if e.Kind == agent.ToolOutput && at == nil {
@@ -218,7 +214,7 @@ func (m *model) call(e *agent.Event, change []string) {
 		m.closeText()
 		c := &called{
 			tool:    e.Tool,
-			label:   plain.Describe(e.Tool, e.Args),
+			label:   render.Describe(e.Tool, e.Args),
 			change:  change,
 			touched: m.live.touched[e.CallID],
 		}
@@ -259,7 +255,7 @@ func (m *model) injected(e *agent.Event) {
 
 func (m *model) turnEnded(e *agent.Event) {
 	m.closeLive()
-	text := plain.Took(e.Duration)
+	text := render.Took(e.Duration)
 	if e.Usage != nil && e.Usage.Input+e.Usage.Output > 0 {
 		text += fmt.Sprintf(" · ↑%s ↓%s tokens", thousands(e.Usage.Input), thousands(e.Usage.Output))
 	}
@@ -303,7 +299,7 @@ func (m *model) record(r *lifecycle.Record) {
 		if detail == "data" {
 			detail = "changed what passed by"
 		}
-		m.note(w.sign, w.style, "", fmt.Sprintf("%s, %s (%s): %s", r.Source, r.Moment, plain.Took(r.Duration), detail))
+		m.note(w.sign, w.style, "", fmt.Sprintf("%s, %s (%s): %s", r.Source, r.Moment, render.Took(r.Duration), detail))
 	}
 }
 
@@ -342,7 +338,7 @@ func (m *model) past(msg *message.Message) {
 		}
 		for _, c := range msg.ToolCalls {
 			m.live.calls["\x00"+c.ID] = m.add(
-				&called{tool: c.Name, label: plain.Describe(c.Name, c.Arguments), state: abandoned},
+				&called{tool: c.Name, label: render.Describe(c.Name, c.Arguments), state: abandoned},
 				"",
 			)
 		}

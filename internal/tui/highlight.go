@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
-	"github.com/charmbracelet/x/ansi"
+
+	"github.com/idelchi/aura/internal/width"
 )
 
 // lexerFiles are grammars of chroma, under the licence beside them. Its own
@@ -81,16 +82,11 @@ const maxCode = 16 << 10
 
 // code draws a code block, in colours where its language is known.
 func (p *painter) code(lang, src string, limit int) []string {
-	src = strings.ReplaceAll(src, "\t", "    ")
+	src = width.ExpandTabs(src)
 	var out []string
 	for _, line := range p.highlight(lang, src) {
-		b := &breaker{limit: max(limit-2, 1)}
-		for _, s := range line {
-			b.force(s)
-		}
-		b.end()
-		for _, l := range b.lines {
-			out = append(out, "  "+l)
+		for _, row := range foldSpans(line, limit-2) {
+			out = append(out, "  "+row)
 		}
 	}
 	return out
@@ -224,5 +220,3 @@ func splitSpans(spans []span) [][]span {
 	}
 	return lines
 }
-
-func styledWidth(s string) int { return ansi.StringWidthWc(s) }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/line"
 )
 
 // model is the screen: what it shows and what the keys do. It belongs to the
@@ -19,7 +20,7 @@ type model struct {
 
 	log   transcript
 	live  live
-	input editor
+	input *line.Editor
 	menu  menu
 	files fileList
 
@@ -63,7 +64,7 @@ type activity struct {
 
 // finder is a search in the transcript.
 type finder struct {
-	field editor
+	field *line.Editor
 	at    place
 	miss  bool
 }
@@ -73,7 +74,7 @@ func newModel(u *UI, resume string) *model {
 		ui:     u,
 		resume: resume,
 		size:   size{80, 24},
-		input:  editor{history: u.history},
+		input:  line.New(line.Options{History: u.history.Entries, FoldPastes: true}),
 		live:   live{painter: &painter{}, calls: map[string]*entry{}},
 	}
 }
@@ -160,14 +161,14 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 func (m *model) paste(s string) {
 	switch {
 	case len(m.asks) > 0:
-		m.asks[0].field.paste(s)
+		m.asks[0].field.Paste(s)
 	case m.pick != nil:
-		m.pick.filter.paste(s)
+		m.pick.filter.Paste(s)
 		m.pick.search()
 	case m.find != nil:
-		m.find.field.paste(s)
+		m.find.field.Paste(s)
 	default:
-		m.input.paste(s)
+		m.input.Paste(s)
 		m.complete()
 	}
 }
@@ -281,10 +282,10 @@ func (m *model) giveBack() {
 	if len(m.run.queue) == 0 {
 		m.run.held = false
 	}
-	if !m.run.held || m.run.jobs > 0 || !m.input.empty() {
+	if !m.run.held || m.run.jobs > 0 || !m.input.Empty() {
 		return
 	}
-	m.input.set(m.run.queue[0])
+	m.input.Set(m.run.queue[0])
 	m.run.queue = m.run.queue[1:]
 	m.run.held = len(m.run.queue) > 0
 }
