@@ -4,7 +4,6 @@ package width
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -29,8 +28,6 @@ func Rune(r rune) int {
 		return 1
 	case r >= 0x1f1e6 && r <= 0x1f1ff: // Half of a flag: the library means a whole one.
 		return 1
-	case r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // The library knows an older Unicode.
-		return 0
 	}
 	return displaywidth.Rune(r)
 }

@@ -205,3 +205,15 @@ func single(s string) bool {
 	}
 	return n == 1
 }
+
+func BenchmarkOf(b *testing.B) {
+	for name, s := range map[string]string{
+		"ascii": strings.Repeat("word ", 200), "cyrillic": strings.Repeat("слово ", 200), "cjk": strings.Repeat("日本語の", 250),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				width.Of(s)
+			}
+		})
+	}
+}
