@@ -24,8 +24,12 @@ const module = "github.com/idelchi/aura"
 // layers only. A name ending in /* stands for every package below it that has no
 // line of its own. ARCHITECTURE.md explains the layers.
 var layers = [][]string{
-	{"sdk", "sdk/version", "internal/spelling", "internal/procgroup", "internal/jsontext", "internal/foreign"},
 	{
+		"sdk", "sdk/version", "internal/spelling", "internal/procgroup", "internal/jsontext", "internal/foreign",
+		"internal/width", "internal/terminal", "internal/line/history",
+	},
+	{
+		"internal/line",
 		"internal/message",
 		"internal/condition",
 		"internal/sh",
@@ -55,8 +59,8 @@ var layers = [][]string{
 		"internal/provider/*",
 	},
 	{"internal/agent", "internal/plugin/manage"},
-	{"internal/commands", "internal/plain"},
-	{"internal/tui"},
+	{"internal/commands", "internal/render"},
+	{"internal/plain", "internal/tui"},
 	{"internal/app"},
 	{"internal/doctor"},
 	{"internal/cli"},

@@ -205,7 +205,7 @@ func (e *env) attend(face *app.Face, out plain.Output, interrupt func()) (leave 
 func (e *env) ask(face *app.Face, editor *plain.Editor, printer *plain.Printer, interrupt func()) {
 	o := plain.AskerOptions{
 		Editor: editor, Out: e.err, Workdir: e.flags.workdir, Suggest: guard.Suggest,
-		Colour: terminal.Color(e.err, os.Getenv), Interrupt: interrupt,
+		Color: terminal.Color(e.err, os.Getenv), Interrupt: interrupt,
 	}
 	if printer != nil {
 		o.Pause = printer.Pause

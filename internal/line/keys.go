@@ -35,13 +35,15 @@ var keys = [...]struct {
 	{names: []string{"right", "shift+right", "ctrl+f"}, edit: func(e *Editor) { e.pos = e.next(e.pos) }},
 	{
 		names: []string{
-			"ctrl+left", "alt+left", "ctrl+shift+left", "alt+shift+left", "ctrl+alt+left", "meta+left", "alt+b", "alt+shift+b",
+			"ctrl+left", "alt+left", "ctrl+shift+left", "alt+shift+left", "ctrl+alt+left", "meta+left",
+			"alt+b", "alt+shift+b",
 		},
 		edit: func(e *Editor) { e.pos = e.wordStart() },
 	},
 	{
 		names: []string{
-			"ctrl+right", "alt+right", "ctrl+shift+right", "alt+shift+right", "ctrl+alt+right", "meta+right", "alt+f", "alt+shift+f",
+			"ctrl+right", "alt+right", "ctrl+shift+right", "alt+shift+right", "ctrl+alt+right", "meta+right",
+			"alt+f", "alt+shift+f",
 		},
 		edit: func(e *Editor) { e.pos = e.wordEnd() },
 	},

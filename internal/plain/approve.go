@@ -17,7 +17,7 @@ type AskerOptions struct {
 	Editor  *Editor
 	Out     io.Writer // Where questions are shown; nil = the editor's.
 	Workdir string    // What paths in calls are relative to.
-	Colour  bool
+	Color   bool
 
 	// Suggest proposes a pattern for tools.policy.auto that covers a call; nil or
 	// an empty answer proposes the name of the tool.
@@ -47,7 +47,7 @@ func NewAsker(o AskerOptions) *Asker {
 	if o.Interrupt == nil {
 		o.Interrupt = func() {}
 	}
-	return &Asker{opts: o, style: style{o.Colour}, busy: make(chan struct{}, 1)}
+	return &Asker{opts: o, style: style{o.Color}, busy: make(chan struct{}, 1)}
 }
 
 // begin waits for its turn and holds back other output.
@@ -77,7 +77,7 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	for {
 		r, err := a.opts.Editor.choose(
 			ctx,
-			fmt.Sprintf("[y] once  [s] session  [p] pattern %s  [n] no (reason) ", a.style.dim(terminal.OneLine(pattern))),
+			"[y] once  [s] session  [p] pattern "+a.style.dim(terminal.OneLine(pattern))+"  [n] no (reason) ",
 			"yspn",
 		)
 		if err != nil {
@@ -183,7 +183,8 @@ func (a *Asker) question(q agent.Approval) string {
 		fmt.Fprintf(&b, "  %s %s\n", a.style.dim("effects:"), terminal.OneLine(strings.Join(q.Effects, ", ")))
 	}
 	for _, ask := range q.Asks {
-		fmt.Fprintf(&b, "  %s %s\n", a.style.dim(terminal.OneLine(ask.Source.String())+":"), terminal.OneLine(ask.Reason))
+		source := a.style.dim(terminal.OneLine(ask.Source.String()) + ":")
+		fmt.Fprintf(&b, "  %s %s\n", source, terminal.OneLine(ask.Reason))
 	}
 	return b.String()
 }

@@ -28,10 +28,8 @@ const maxLine = 64 << 20
 // EditorOptions configures an Editor. The zero value has no completion and
 // forgets its history.
 type EditorOptions struct {
-	// Complete returns candidates for the word left of the cursor. A word ends at
-	// a blank; pos is a byte offset in line. One candidate is inserted with a blank
-	// after it, unless it ends in "/"; of several, what they have in common.
-	Complete func(line string, pos int) []string
+	// Complete returns candidates for the word left of the cursor; see line.Options.
+	Complete func(text string, pos int) []string
 	History  string              // File; empty = none.
 	Env      func(string) string // nil = os.Getenv.
 	Logger   *slog.Logger        // nil = none.
@@ -53,7 +51,7 @@ type Editor struct {
 
 	decoder decoder
 	queue   []line.Key // Decoded and not used yet.
-	ahead   int        // So many of the next bytes were typed while nobody read keys.
+	ahead   int        // So many of the next bytes were typed while no key was read.
 	plain   []byte     // Read and not used yet, without a terminal.
 	failed  error      // Of the input; every later read returns it.
 }
@@ -176,7 +174,7 @@ func (e *Editor) keys(ctx context.Context, wake <-chan os.Signal) ([]line.Key, e
 	return keys, nil
 }
 
-// feed decodes what was read. While nobody reads keys the terminal itself makes
+// feed decodes what was read. While no key is read the terminal itself makes
 // Enter a newline: in what was typed ahead a newline is Enter.
 func (e *Editor) feed(c chunk) {
 	n := min(e.ahead, len(c.data))

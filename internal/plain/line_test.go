@@ -122,7 +122,8 @@ func TestKeyNames(t *testing.T) {
 		"\x1b\r", "\x1b\n", "\x1b\x7f", "\x1b\x08", "\x1bb", "\x1bB", "\x1bf", "\x1bd", "\x1bx", "\x1b1",
 		"\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD", "\x1bOH", "\x1bOF", "\x1bOM", "\x1bOa", "\x1bOb", "\x1bOc", "\x1bOd",
 		"\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[H", "\x1b[F", "\x1b[Z", "\x1b[a", "\x1b[b", "\x1b[c", "\x1b[d",
-		"\x1b[1~", "\x1b[7~", "\x1b[4~", "\x1b[8~", "\x1b[3~", "\x1b[5~", "\x1b[6~", "\x1b[3;5~", "\x1b[3;2~", "\x1b[3;3~",
+		"\x1b[1~", "\x1b[7~", "\x1b[4~", "\x1b[8~", "\x1b[3~", "\x1b[5~", "\x1b[6~",
+		"\x1b[3;5~", "\x1b[3;2~", "\x1b[3;3~",
 		"\x1b[13u", "\x1b[13;2u", "\x1b[13;3u", "\x1b[13;5u", "\x1b[127;5u",
 		"\x1b[27;2;13~", "\x1b[27;5;13~", "\x1b[27;5;127~",
 	}
@@ -163,7 +164,10 @@ func merge(keys []line.Key) []line.Key {
 }
 
 func FuzzDecoder(f *testing.F) {
-	for _, s := range []string{"abc\r", "\x1b[A\x1bOB\x1b[1;5C", "\x1b[200~a\x1b[201~", "\x1b[200~\xe6\x1b[20", "\x1b\x1b\x1b[[", "\x12ab\x12\x07\t\t", "\xff\xc3"} {
+	for _, s := range []string{
+		"abc\r", "\x1b[A\x1bOB\x1b[1;5C", "\x1b[200~a\x1b[201~", "\x1b[200~\xe6\x1b[20", "\x1b\x1b\x1b[[",
+		"\x12ab\x12\x07\t\t", "\xff\xc3",
+	} {
 		f.Add([]byte(s), 3)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cut int) {

@@ -29,7 +29,7 @@ func sameFile(a, b io.Writer) bool {
 	return err == nil && os.SameFile(ia, ib)
 }
 
-// style writes colours, or does not. The zero value does not.
+// style writes colors, or does not. The zero value does not.
 type style struct{ on bool }
 
 func (s style) paint(code, text string) string {

@@ -19,7 +19,7 @@ import (
 type PrinterOptions struct {
 	Out     io.Writer           // The answer, and nothing else.
 	Err     io.Writer           // Everything else.
-	Env     func(string) string // nil = os.Getenv. Decides about colours.
+	Env     func(string) string // nil = os.Getenv. Decides about colors.
 	Verbose bool                // Shows thinking, injected messages and all of the live output.
 
 	// Terminal overrides whether a stream counts as a terminal; nil asks the stream.
@@ -144,7 +144,7 @@ func (p *Printer) Observe(e agent.Event) {
 		p.answered()
 		p.note(e.Agent, p.style.yellow("~"), "the answer begins anew: "+e.Text)
 	case agent.Retrying:
-		if p.err.terminal || p.verbose { // Somebody waits.
+		if p.err.terminal || p.verbose { // The user waits.
 			p.note(e.Agent, p.style.yellow("~"), render.Retry(e.Duration, e.Text))
 		}
 	case agent.ToolStarted:

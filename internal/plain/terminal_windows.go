@@ -31,5 +31,5 @@ func enableEscapes(w io.Writer) func() {
 // flushInput forgets what was typed and not read.
 func flushInput(fd int) { _ = windows.FlushConsoleInputBuffer(windows.Handle(fd)) }
 
-// pendingInput is for terminals that treat input themselves while nobody reads.
+// pendingInput is for terminals that treat input themselves while no key is read.
 func pendingInput(int) int { return 0 }

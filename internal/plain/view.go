@@ -49,7 +49,8 @@ func (v *view) draw(prompt string, l *line.Editor, width, height int) string {
 	v.hidden = len(shown.rows) > height
 	if v.hidden {
 		first := max(0, shown.row-height+1)
-		shown.rows, shown.cells = shown.rows[first:min(first+height, len(shown.rows))], shown.cells[first:min(first+height, len(shown.cells))]
+		last := min(first+height, len(shown.rows))
+		shown.rows, shown.cells = shown.rows[first:last], shown.cells[first:last]
 		shown.row -= first
 	}
 	var b strings.Builder

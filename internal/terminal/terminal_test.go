@@ -48,10 +48,10 @@ func FuzzFilter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var x Filter
 		for _, got := range []string{x.Clean(s), x.Clean(s), Visible(s), OneLine(s)} {
-			if i := strings.IndexFunc(
-				got,
-				func(r rune) bool { return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0 || reorders(r)) },
-			); i >= 0 {
+			drives := func(r rune) bool {
+				return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0 || reorders(r))
+			}
+			if i := strings.IndexFunc(got, drives); i >= 0 {
 				t.Errorf("%q is left of %q", got[i:], s)
 			}
 		}

@@ -212,7 +212,11 @@ func TestPieces(t *testing.T) {
 
 // Hostile text never panics, never hangs, and never gets an escape sequence through.
 func FuzzAnswer(f *testing.F) {
-	for _, s := range []string{"# a\n\n```go\nx\n```\n", "| a |\n|---|\n| b |\n", "\x1b[31m\x1b]52;c;eA==\x07", "> > - 1. x\n\n\t\tcode", "[a](b) ![c](d) <e> **f", "````\n```\n", "&#27;[31m&#x1b;]52;c;eA==&#7; &#155;", "[a](&#27;) ![b](&#27;)", "日本\u202e語"} {
+	for _, s := range []string{
+		"# a\n\n```go\nx\n```\n", "| a |\n|---|\n| b |\n", "\x1b[31m\x1b]52;c;eA==\x07", "> > - 1. x\n\n\t\tcode",
+		"[a](b) ![c](d) <e> **f", "````\n```\n", "&#27;[31m&#x1b;]52;c;eA==&#7; &#155;", "[a](&#27;) ![b](&#27;)",
+		"日本\u202e語",
+	} {
 		f.Add(s, 40)
 	}
 	f.Fuzz(func(t *testing.T, s string, limit int) {

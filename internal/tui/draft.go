@@ -24,8 +24,8 @@ type draft struct {
 	stop   context.CancelFunc
 }
 
-// editorPatience is how long an editor may take to end after a signal.
-const editorPatience = 2 * time.Second
+// editorGrace is how long an editor may take to end after a signal.
+const editorGrace = 2 * time.Second
 
 // open writes text to a file and returns the command that edits it.
 func (d *draft) open(text, editor string) (*exec.Cmd, error) {
@@ -40,7 +40,7 @@ func (d *draft) open(text, editor string) (*exec.Cmd, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	words := strings.Fields(editor)
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
-	cmd.WaitDelay = editorPatience
+	cmd.WaitDelay = editorGrace
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.file, d.stop, d.signal = f.Name(), stop, nil

@@ -77,10 +77,10 @@ var lexerNames = map[string]string{
 	"yml":        "yaml",
 }
 
-// maxCode bounds the code that is coloured: a grammar may be slow.
+// maxCode bounds the code that is colored: a grammar may be slow.
 const maxCode = 16 << 10
 
-// code draws a code block, in colours where its language is known.
+// code draws a code block, in colors where its language is known.
 func (p *painter) code(lang, src string, limit int) []string {
 	src = width.ExpandTabs(src)
 	var out []string
@@ -126,7 +126,7 @@ func (p *painter) lexer(lang string) chroma.Lexer {
 	}
 	var lexer chroma.Lexer
 	if l, err := chroma.NewXMLLexer(lexerFiles, "lexers/"+file+".xml"); err == nil {
-		// Some grammars embed others; those are shown without colours.
+		// Some grammars embed others; those are shown without colors.
 		l.SetRegistry(chroma.NewLexerRegistry())
 		lexer = chroma.Coalesce(l)
 	}
@@ -134,7 +134,7 @@ func (p *painter) lexer(lang string) chroma.Lexer {
 	return lexer
 }
 
-// tokenStyle is the colour of a kind of token.
+// tokenStyle is the color of a kind of token.
 func tokenStyle(t chroma.TokenType) sgr {
 	switch {
 	case t == chroma.GenericInserted:
@@ -159,7 +159,7 @@ func tokenStyle(t chroma.TokenType) sgr {
 	return none
 }
 
-// goSpans colours Go.
+// goSpans colors Go.
 func goSpans(src string) []span {
 	var s scanner.Scanner
 	fset := token.NewFileSet()

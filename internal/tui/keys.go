@@ -53,7 +53,7 @@ func (m *model) wake() tea.Cmd {
 
 func (m *model) questionKey(name, typed string) tea.Cmd {
 	q := m.asks[0]
-	if typed != "" && !m.input.Empty() && time.Since(q.shown) < surprise {
+	if typed != "" && !m.input.Empty() && time.Since(q.shown) < typingGrace {
 		// The user was typing when the question came up: that is no answer to it.
 		m.input.Apply(line.Key{Name: name, Text: typed})
 		return nil
@@ -70,9 +70,9 @@ func (m *model) questionKey(name, typed string) tea.Cmd {
 	return nil
 }
 
-// surprise is how long keys still belong to what was being typed when a question
+// typingGrace is how long keys still belong to what was being typed when a question
 // came up.
-const surprise = 700 * time.Millisecond
+const typingGrace = 700 * time.Millisecond
 
 // switches are the keys that act on the session.
 var switches = map[string]func() job{

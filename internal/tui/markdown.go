@@ -235,7 +235,8 @@ func unescape(src []byte, raw bool) string {
 	if raw {
 		return string(src)
 	}
-	return terminal.Clean(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(src)))))
+	src = util.ResolveNumericReferences(util.UnescapePunctuations(src))
+	return terminal.Clean(string(util.ResolveEntityNames(src)))
 }
 
 // tablePart is a piece of Markdown: text, or the cells of a table.

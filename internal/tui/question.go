@@ -260,7 +260,8 @@ func (q *question) title(limit int) string {
 		who = " (agent " + terminal.OneLine(q.approval.Agent) + ")"
 	}
 	name := terminal.OneLine(q.approval.Tool)
-	return yellow.paint("?") + " " + bold.paint(width.Fit(name, limit-2)) + grey.paint(width.Fit(who, max(limit-2-width.Of(name), 0)))
+	who = width.Fit(who, max(limit-2-width.Of(name), 0))
+	return yellow.paint("?") + " " + bold.paint(width.Fit(name, limit-2)) + grey.paint(who)
 }
 
 // why says who asks and what the call does besides.
@@ -273,10 +274,8 @@ func (q *question) why(limit int) []string {
 		)
 	}
 	for _, ask := range q.approval.Asks {
-		lines = append(
-			lines,
-			"  "+yellow.paint(width.Fit(terminal.OneLine(ask.Source.String())+" asks: "+terminal.OneLine(ask.Reason), limit-2)),
-		)
+		text := terminal.OneLine(ask.Source.String()) + " asks: " + terminal.OneLine(ask.Reason)
+		lines = append(lines, "  "+yellow.paint(width.Fit(text, limit-2)))
 	}
 	return lines
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/idelchi/aura/internal/width"
 )
 
-// sgr is the parameters of a colour sequence; empty means none. Only the sixteen
-// colours of the terminal are used, so that its theme decides what they are.
+// sgr is the parameters of a color sequence; empty means none. Only the sixteen
+// colors of the terminal are used, so that its theme decides what they are.
 type sgr string
 
 const (

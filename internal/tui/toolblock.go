@@ -34,8 +34,8 @@ const (
 	changeRows = 16 // Of a change.
 )
 
-// called is a tool call: what it is, what it writes, how it ended, and who had a
-// hand in it.
+// called is a tool call: what it is, what it writes, how it ended, and what handlers
+// did to it.
 type called struct {
 	tool    string
 	label   string        // In one line.
@@ -156,7 +156,7 @@ func (b *called) head(limit int) string {
 	return line
 }
 
-// diff shows the change in its colours.
+// diff shows the change in its colors.
 func (b *called) diff(limit int) []string {
 	lines, more := b.change, 0
 	if !b.full && len(lines) > changeRows {

@@ -40,7 +40,7 @@ type Session interface {
 type Options struct {
 	In      io.Reader // nil = os.Stdin.
 	Out     io.Writer // nil = os.Stdout.
-	Env     []string  // nil = os.Environ(). Decides about colours and the editor.
+	Env     []string  // nil = os.Environ(). Decides about colors and the editor.
 	Workdir string    // What paths in calls are relative to.
 	History string    // File of what was typed; empty = none.
 	Version string    // Of the program, for the greeting.
@@ -132,7 +132,7 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	group.Wait()
 	select {
 	case <-working:
-	case <-time.After(patience): // Foreign code that does not stop: the session is closed without it.
+	case <-time.After(cancelGrace): // Foreign code that does not stop: the session is closed without it.
 	}
 	select {
 	case v := <-u.crashed:
@@ -167,8 +167,8 @@ func (u *UI) crash(v any) {
 	go u.program.Quit()
 }
 
-// patience is how long the end of a cancelled turn is waited for.
-const patience = 5 * time.Second
+// cancelGrace is how long the end of a cancelled turn is waited for.
+const cancelGrace = 5 * time.Second
 
 // signals makes signals end the program properly.
 func (u *UI) signals(ctx context.Context) {

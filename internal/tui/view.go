@@ -182,7 +182,8 @@ func (m *model) rule() string {
 		return grey.paint(strings.Repeat("─", m.width))
 	}
 	text = width.Fit(terminal.OneLine(text), max(m.width-5, 1))
-	return grey.paint("─ ") + style.paint(text) + grey.paint(" "+strings.Repeat("─", max(m.width-width.Of(text)-3, 0)))
+	rest := strings.Repeat("─", max(m.width-width.Of(text)-3, 0))
+	return grey.paint("─ ") + style.paint(text) + grey.paint(" "+rest)
 }
 
 // doing says what runs.

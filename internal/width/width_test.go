@@ -160,7 +160,8 @@ func TestFold(t *testing.T) {
 // is nothing when a text is folded, blanks and line ends when it is wrapped. A text that is cut fits too.
 func FuzzBreaking(f *testing.F) {
 	for _, s := range []string{
-		"one two three", "  日本語 wide\n\n text", "e\u0301\u0301x", "\t\t", "bad \xff\xfe bytes", "a\n \n", "🇩🇪 \u200b", "\x1b[31mred", "\x02 0000",
+		"one two three", "  日本語 wide\n\n text", "e\u0301\u0301x", "\t\t", "bad \xff\xfe bytes", "a\n \n",
+		"🇩🇪 \u200b", "\x1b[31mred", "\x02 0000",
 	} {
 		f.Add(s, 7)
 	}
@@ -208,7 +209,9 @@ func single(s string) bool {
 
 func BenchmarkOf(b *testing.B) {
 	for name, s := range map[string]string{
-		"ascii": strings.Repeat("word ", 200), "cyrillic": strings.Repeat("слово ", 200), "cjk": strings.Repeat("日本語の", 250),
+		"ascii":    strings.Repeat("word ", 200),
+		"cyrillic": strings.Repeat("слово ", 200),
+		"cjk":      strings.Repeat("日本語の", 250),
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
