@@ -97,7 +97,7 @@ type edited struct{ err error }
 
 // edit opens the input in the editor of the user.
 func (m *model) edit() tea.Cmd {
-	cmd, err := m.ui.draft.open(m.input.Value(), firstOf(m.env("VISUAL"), m.env("EDITOR"), "vi"))
+	cmd, err := m.ui.draft.open(m.input.Value(), firstOf(m.ui.env("VISUAL"), m.ui.env("EDITOR"), "vi"))
 	if err != nil {
 		m.view.flash = err.Error()
 		return nil

@@ -97,7 +97,7 @@ func (m *model) global(name string) (cmd tea.Cmd, used bool) {
 			m.view.flash = "happens when the turn has ended"
 		}
 		if name == "ctrl+t" {
-			m.showThinking(!m.view.thinking)
+			m.blocks.showThinking(!m.blocks.thinking)
 		}
 		return m.do(make()), true
 	}
@@ -136,7 +136,7 @@ func (m *model) global(name string) (cmd tea.Cmd, used bool) {
 			m.view.flash = "nothing to open here"
 		}
 	case "alt+o":
-		m.toggleAll()
+		m.blocks.toggleAll()
 	case "ctrl+f":
 		m.find = &finder{field: oneLine(), at: place{entry: len(m.log.entries)}}
 	case "ctrl+r":
@@ -234,29 +234,4 @@ func (m *model) copy() tea.Cmd {
 	}
 	m.view.flash = "there is no answer yet"
 	return nil
-}
-
-// toggleAll opens or folds everything.
-func (m *model) toggleAll() {
-	m.view.all = !m.view.all
-	for _, e := range m.log.entries {
-		if f, ok := e.block.(folder); ok && f.open() != m.view.all {
-			if _, isThought := e.block.(*thought); isThought && !m.view.all && m.view.thinking {
-				continue
-			}
-			f.setOpen(m.view.all)
-			e.changed(0)
-		}
-	}
-}
-
-// showThinking opens or folds what the model thought.
-func (m *model) showThinking(on bool) {
-	m.view.thinking = on
-	for _, e := range m.log.entries {
-		if t, ok := e.block.(*thought); ok && t.shown != on {
-			t.shown = on
-			e.changed(0)
-		}
-	}
 }

@@ -147,10 +147,6 @@ func command(name string) func(*model, option) tea.Cmd {
 	}
 }
 
-func (m *model) pickAgent() {
-	m.pick = newPicker("Agents", options(m.lists.agents), command("agent"))
-}
-
 func (m *model) pickMode() {
 	list := append(
 		slices.Clone(m.lists.modes),

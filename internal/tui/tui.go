@@ -293,3 +293,13 @@ func (u *UI) put(ctx context.Context, q *question) error {
 		return ctx.Err()
 	}
 }
+
+// env reads the environment that the interface was given.
+func (u *UI) env(name string) string {
+	for i := len(u.opts.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(u.opts.Env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -198,12 +198,12 @@ func (m *model) doing() string {
 		text = m.run.handler
 	case time.Until(m.run.retry) > 0:
 		text = fmt.Sprintf("retrying in %s, working", max(time.Until(m.run.retry).Round(time.Second), time.Second))
-	case m.live.thought != nil:
+	case m.blocks.thought != nil:
 		text = "thinking"
-	case m.live.answer != nil:
+	case m.blocks.answer != nil:
 		text = "answering"
 	default:
-		for _, e := range m.live.calls {
+		for _, e := range m.blocks.calls {
 			if c := e.block.(*called); c.state == running {
 				text = c.tool
 				break
