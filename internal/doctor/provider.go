@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/models"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/sdk"
@@ -26,10 +26,10 @@ const ways = "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTE
 // providers asks the server of the agent for its models, and looks at the settings of
 // the others.
 func providers(ctx context.Context, p *patient) []Finding {
-	t, err := p.app.Target()
-	if errors.Is(err, app.ErrNoProvider) {
+	t, err := p.place.Target()
+	if errors.Is(err, models.ErrNoProvider) {
 		first, hint := "no model provider", ways
-		if names := described(p.app.Config()); len(names) > 0 {
+		if names := described(p.place.Config()); len(names) > 0 {
 			first, hint = fmt.Sprintf(
 				"no agent names one of %s",
 				strings.Join(names, ", "),
@@ -51,7 +51,7 @@ func described(cfg *config.Config) (names []string) {
 }
 
 // reach asks a server for its models.
-func reach(ctx context.Context, t app.Target) []Finding {
+func reach(ctx context.Context, t models.Target) []Finding {
 	name := "provider " + t.Provider.Name
 	if tokenless(t.Provider) {
 		return []Finding{fail(name, "no token", tokenHint(t.Provider))}
@@ -118,12 +118,12 @@ func unreachable(name string, p config.Provider, err error) Finding {
 // others looks at the settings of the providers that are not asked.
 func others(p *patient, active string) []Finding {
 	var list []Finding
-	for _, x := range p.app.Config().Providers {
+	for _, x := range p.place.Config().Providers {
 		if strings.EqualFold(x.Name, active) {
 			continue
 		}
 		name := "provider " + x.Name
-		full, err := x.Expand(p.app.Getenv)
+		full, err := x.Expand(p.place.Getenv)
 		switch u, urlErr := url.Parse(full.URL); {
 		case err != nil:
 			for _, f := range mistakes(name, err, "nothing uses it now") {

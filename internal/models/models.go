@@ -1,4 +1,6 @@
-package app
+// Package models decides which model an agent talks to, and holds the clients of the
+// model servers. It makes no request by itself except to ask a server what it has.
+package models
 
 import (
 	"cmp"
@@ -6,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/provider/anthropic"
@@ -19,7 +22,6 @@ import (
 	"github.com/idelchi/aura/internal/provider/ollama"
 	"github.com/idelchi/aura/internal/provider/openai"
 	"github.com/idelchi/aura/internal/provider/script"
-	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -31,33 +33,84 @@ var ErrNoProvider = errors.New(`no model provider: choose one of
   - describe a provider in .aura/config/providers (run "aura init" for a template)
 To see aura work without any of them, run "aura demo".`)
 
-// model decides which model an agent talks to: what the command line says, else
-// what the agent's file says, else what the environment offers. Where there is
-// none, the first call of the model says so: commands work without.
-func (a *App) model(m config.Model) (agent.Model, error) {
-	out, err := a.findModel(m)
-	if errors.Is(err, ErrNoProvider) || err != nil && a.opts.NoModel {
+// Options say what there is to choose from.
+type Options struct {
+	Config  *config.Config
+	Getenv  func(name string) string
+	Logger  *slog.Logger
+	Choice  Choice // Of the command line.
+	Noop    bool   // Every model answers "[noop]".
+	Lenient bool   // No model is asked anything: a provider that is wrong is no error.
+}
+
+// Choice is a provider and model that override those of every agent. The zero value
+// overrides nothing.
+type Choice struct{ Provider, Model string }
+
+// Model is which model an agent talks to, and how.
+type Model struct {
+	Provider   string // Name in the configuration.
+	Client     provider.Client
+	Name       string
+	Think      string // "off", "low", "medium", "high"; empty leaves it to the server.
+	Context    int    // Overrides the context window; 0 takes the model's own.
+	Generation provider.Generation
+}
+
+// Models finds models. Its methods may be called by several goroutines.
+type Models struct {
+	opts   Options
+	picked *picked // Shared with the Models of later configurations.
+
+	mu      sync.Mutex
+	clients map[string]provider.Client
+}
+
+// picked is what the user chose in the session, or in the one that is resumed.
+type picked struct {
+	mu sync.Mutex
+	Choice
+}
+
+// New returns the models of a configuration.
+func New(o Options) *Models {
+	return &Models{opts: o, picked: &picked{}, clients: map[string]provider.Client{}}
+}
+
+// Reload returns the models of another configuration. What the user picked stays.
+func (m *Models) Reload(cfg *config.Config) *Models {
+	next := New(m.opts)
+	next.opts.Config, next.picked = cfg, m.picked
+	return next
+}
+
+// For decides which model an agent talks to: what the command line says, else what the
+// agent's file says, else what the environment offers. Where there is none, the first
+// call of the model says so: commands work without.
+func (m *Models) For(who config.Model) (Model, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out, err := m.find(who)
+	if errors.Is(err, ErrNoProvider) || err != nil && m.opts.Lenient {
 		out.Provider, out.Client, err = cmp.Or(out.Provider, "none"), unavailable{err}, nil
 	}
 	return out, err
 }
 
-func (a *App) findModel(m config.Model) (agent.Model, error) {
-	out := agent.Model{
-		Think: string(m.Think), Context: m.Context, Generation: m.Generation,
-	}
-	out.Generation.Context = m.Context
-	out.Provider, out.Name = a.chosen(m)
-	if a.opts.Noop {
+func (m *Models) find(who config.Model) (Model, error) {
+	out := Model{Think: string(who.Think), Context: who.Context, Generation: who.Generation}
+	out.Generation.Context = who.Context
+	out.Provider, out.Name = m.chosen(who)
+	if m.opts.Noop {
 		out.Provider, out.Name, out.Client = "noop", "noop", script.Noop()
 		return out, nil
 	}
-	p, model, err := a.provider(out.Provider)
+	p, model, err := m.provider(out.Provider)
 	if err != nil {
 		return out, err
 	}
 	out.Provider = p.Name
-	if out.Client, err = a.client(p); err != nil {
+	if out.Client, err = m.client(p); err != nil {
 		return out, err
 	}
 	if out.Name == "" {
@@ -68,95 +121,128 @@ func (a *App) findModel(m config.Model) (agent.Model, error) {
 	return out, nil
 }
 
-// chosen is the provider and model of an agent, the command line laid over its file.
-func (a *App) chosen(m config.Model) (server, model string) {
-	server, model = m.Provider, m.Name
-	choice := a.picked()
-	if choice.provider != "" && !strings.EqualFold(choice.provider, m.Provider) {
-		server, model = choice.provider, "" // A model of one server means nothing to another.
+// chosen is the provider and model of an agent, what the user chose laid over its file.
+func (m *Models) chosen(who config.Model) (server, model string) {
+	server, model = who.Provider, who.Name
+	choice := m.Choice()
+	if choice.Provider != "" && !strings.EqualFold(choice.Provider, who.Provider) {
+		server, model = choice.Provider, "" // A model of one server means nothing to another.
 	}
-	if choice.model != "" {
-		model = choice.model
+	if choice.Model != "" {
+		model = choice.Model
 	}
 	return server, model
 }
 
-// pick is what the user chose in the session, or in the one that is resumed.
-type pick struct{ provider, model string }
-
-// picked is what the user chose, on the command line or since. a.mu is held, or
-// nothing runs yet.
-func (a *App) picked() pick {
-	return pick{cmp.Or(a.pick.provider, a.opts.Choice.Provider), cmp.Or(a.pick.model, a.opts.Choice.Model)}
+// Choice is what the user chose, on the command line or since.
+func (m *Models) Choice() Choice {
+	m.picked.mu.Lock()
+	defer m.picked.mu.Unlock()
+	return Choice{
+		cmp.Or(m.picked.Provider, m.opts.Choice.Provider), cmp.Or(m.picked.Model, m.opts.Choice.Model),
+	}
 }
 
-// setModel overrides the model of every agent from now on.
-func (a *App) setModel(name string) error {
-	old := a.setPick(pick{a.pick.provider, name})
-	if err := a.agent.Reload(); err != nil {
-		a.setPick(old)
-		return err
-	}
-	return nil
+// Pick overrides the model of every agent from now on. undo takes it back.
+func (m *Models) Pick(model string) (undo func()) {
+	m.picked.mu.Lock()
+	old := m.picked.Choice
+	m.picked.mu.Unlock()
+	m.set(Choice{old.Provider, model})
+	return func() { m.set(old) }
 }
 
-func (a *App) setPick(p pick) (old pick) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	old, a.pick = a.pick, p
-	return old
+func (m *Models) set(c Choice) {
+	m.picked.mu.Lock()
+	defer m.picked.mu.Unlock()
+	m.picked.Choice = c
 }
 
-// restoreModel takes over the model that was chosen in a session that is resumed,
-// where the command line chooses no other. A provider that is gone is told of.
-func (a *App) restoreModel(m session.Switches) {
-	next := pick{m.Provider, m.Model}
-	if a.opts.Choice.Provider != "" {
-		next = pick{}
+// Restore takes over what was chosen in a session that is resumed, where the command
+// line chooses nothing else. The error is about a provider that is gone.
+func (m *Models) Restore(next Choice) error {
+	if m.opts.Choice.Provider != "" {
+		next = Choice{}
 	}
-	if a.opts.Choice.Model != "" {
-		next.model = ""
+	if m.opts.Choice.Model != "" {
+		next.Model = ""
 	}
-	if next.provider != "" {
-		a.mu.Lock()
-		p, _, err := a.provider(next.provider)
-		if err == nil {
-			_, err = a.client(p)
+	var err error
+	if next.Provider != "" {
+		m.mu.Lock()
+		var p config.Provider
+		if p, _, err = m.provider(next.Provider); err == nil {
+			_, err = m.client(p)
 		}
-		a.mu.Unlock()
+		m.mu.Unlock()
 		if err != nil {
-			a.agent.Notice("resume", fmt.Sprintf("%v; the model is not that of the session", err))
-			next = pick{}
+			next = Choice{}
 		}
 	}
-	a.setPick(next)
+	m.set(next)
+	return err
+}
+
+// Target is the model that a session would talk to.
+type Target struct {
+	Provider config.Provider // With its variables filled in; no Type means --dry noop.
+	Model    string          // Empty: nobody named one, the server would be asked.
+	Client   provider.Client
+}
+
+// Target finds out whom an agent would talk to. No model server is asked.
+func (m *Models) Target(who config.Model) (Target, error) {
+	if m.opts.Noop {
+		return Target{Provider: config.Provider{Name: "noop"}, Model: "noop", Client: script.Noop()}, nil
+	}
+	name, model := m.chosen(who)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, usual, err := m.provider(name)
+	if err != nil {
+		return Target{}, err
+	}
+	t := Target{Provider: p, Model: model}
+	if t.Client, err = m.client(p); err != nil {
+		return t, err
+	}
+	if t.Provider, err = p.Expand(m.opts.Getenv); err != nil {
+		return t, err
+	}
+	if t.Model == "" {
+		t.Model = usual
+	}
+	if t.Model == "" && p.Type == "script" {
+		t.Model = t.Client.Model(context.Background(), "").Name
+	}
+	return t, nil
 }
 
 // provider finds a provider by name, or one in the environment, with the model
 // that goes with it.
-func (a *App) provider(name string) (config.Provider, string, error) {
+func (m *Models) provider(name string) (config.Provider, string, error) {
 	if name != "" {
-		p, err := a.cfg.Provider(name)
+		p, err := m.opts.Config.Provider(name)
 		return p, config.DefaultModel(name), err
 	}
-	if len(a.cfg.Providers) == 1 { // The only one somebody cared to write down.
-		p := a.cfg.Providers[0]
+	if len(m.opts.Config.Providers) == 1 { // The only one somebody cared to write down.
+		p := m.opts.Config.Providers[0]
 		return p, config.DefaultModel(p.Name), nil
 	}
-	if name, p, model, ok := config.FromEnv(a.env.get); ok {
-		if own, err := a.cfg.Provider(name); err == nil { // The user may have described it.
+	if name, p, model, ok := config.FromEnv(m.opts.Getenv); ok {
+		if own, err := m.opts.Config.Provider(name); err == nil { // The user may have described it.
 			p = own
 		}
 		return p, model, nil
 	}
 	if listening("127.0.0.1:11434") {
-		p, err := a.cfg.Provider("ollama")
+		p, err := m.opts.Config.Provider("ollama")
 		return p, "", err
 	}
-	if len(a.cfg.Providers) == 0 {
+	if len(m.opts.Config.Providers) == 0 {
 		return config.Provider{}, "", ErrNoProvider
 	}
-	return config.Provider{}, "", undecidedError(a.cfg.Providers)
+	return config.Provider{}, "", undecidedError(m.opts.Config.Providers)
 }
 
 // undecidedError is ErrNoProvider where several are described and none is chosen.
@@ -190,12 +276,12 @@ func listening(address string) bool {
 }
 
 // client returns the client of a provider, made when it is first needed.
-func (a *App) client(p config.Provider) (provider.Client, error) {
+func (m *Models) client(p config.Provider) (provider.Client, error) {
 	key := strings.ToLower(p.Name)
-	if c, ok := a.clients[key]; ok {
+	if c, ok := m.clients[key]; ok {
 		return c, nil
 	}
-	p, err := p.Expand(a.env.get)
+	p, err := p.Expand(m.opts.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +291,7 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 		Token:   p.Token,
 		Timeout: p.Timeout,
 		Headers: p.Headers,
-		Logger:  a.log,
+		Logger:  m.opts.Logger,
 		Retry: provider.Retry{
 			MaxAttempts: &p.Retry.MaxAttempts,
 			BaseDelay:   p.Retry.BaseDelay,
@@ -236,7 +322,7 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 	default:
 		return nil, fmt.Errorf("provider %s: unknown type %q", p.Name, p.Type)
 	}
-	a.clients[key] = c
+	m.clients[key] = c
 	return c, nil
 }
 
@@ -264,21 +350,16 @@ func defaultModel(ctx context.Context, p config.Provider, usual string, c provid
 	return models[0].Name, nil
 }
 
-// Models lists the models of a provider that its filters let through; an empty
-// name means the provider of the active agent.
-func (a *App) Models(ctx context.Context, name string) (string, []sdk.ModelInfo, error) {
-	a.mu.Lock()
-	if name == "" && a.agent != nil {
-		if active, err := a.cfg.Provider(a.agent.Profile().Model.Provider); err == nil {
-			name = active.Name
-		}
-	}
-	p, _, err := a.provider(name)
+// List lists the models of a provider that its filters let through, with its name; an
+// empty name is the provider that an agent without one would get.
+func (m *Models) List(ctx context.Context, name string) (string, []sdk.ModelInfo, error) {
+	m.mu.Lock()
+	p, _, err := m.provider(name)
 	var c provider.Client
 	if err == nil {
-		c, err = a.client(p)
+		c, err = m.client(p)
 	}
-	a.mu.Unlock()
+	m.mu.Unlock()
 	if err != nil {
 		return "", nil, err
 	}
