@@ -177,6 +177,9 @@ func (d *document) inline(n ast.Node, style sgr) []span {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		out = append(out, d.span(c, style)...)
 	}
+	for i := range out {
+		out[i].text = width.ExpandTabs(out[i].text)
+	}
 	return out
 }
 

@@ -34,6 +34,14 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// A tab in a paragraph takes the cells that are drawn for it.
+func TestTabInParagraph(t *testing.T) {
+	lines := (&painter{}).markdown("one\ttwo three", "", 12)
+	if got := ansi.Strip(strings.Join(lines, "|")); got != "one    two|three" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestLongText(t *testing.T) {
 	var l longText
 	for _, s := range []string{"on", "e\ntwo\x1b[3", "1m\nthree", "\r\nfour\n"} {
