@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -203,7 +203,7 @@ func (o Origin) explain(name, agent string, err error) error {
 	if before, after, ok := strings.Cut(rest, "can't evaluate field "); ok {
 		field, _, _ := strings.Cut(after, " ")
 		rest = fmt.Sprintf("%sthere is no %q here", before, field)
-		if near := spelling.Closest(field, fields(reflect.TypeFor[PromptData]())); near != "" && near != field {
+		if near := wording.Closest(field, fields(reflect.TypeFor[PromptData]())); near != "" && near != field {
 			rest += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 	}

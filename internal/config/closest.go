@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // suggest is " (did you mean ...?)", or nothing when no candidate is near.
 func suggest(name string, candidates []string) string {
-	if c := spelling.Closest(name, candidates); c != "" {
+	if c := wording.Closest(name, candidates); c != "" {
 		return fmt.Sprintf(" (did you mean %q?)", c)
 	}
 	return ""

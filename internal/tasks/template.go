@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // What encloses a template that is expanded before each line runs.
@@ -103,7 +103,7 @@ func checkFields(n parse.Node, fields []string) error {
 			return nil
 		}
 		hint := "there are ." + strings.Join(fields, ", .")
-		if near := spelling.Closest(name, fields); near != "" {
+		if near := wording.Closest(name, fields); near != "" {
 			hint = fmt.Sprintf("did you mean .%s?", near)
 		}
 		return fmt.Errorf("template: no .%s here (%s)", name, hint)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const (
@@ -293,10 +293,7 @@ func unknown(path, name string, known []string) string {
 	if path != "" {
 		text = path + ": " + text
 	}
-	if near := spelling.Closest(name, known); near != "" {
-		return fmt.Sprintf("%s (did you mean %q?)", text, near)
-	}
-	return text
+	return text + wording.Suggest(name, known)
 }
 
 // shown is a value in a message, short.
@@ -306,7 +303,7 @@ func shown(v any) string {
 		text = fmt.Append(nil, v)
 	}
 	if len(text) > 80 {
-		return strings.ToValidUTF8(string(text[:77]), "") + "..."
+		return wording.Head(string(text), 77) + "..."
 	}
 	return string(text)
 }
