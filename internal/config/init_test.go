@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // HO-04: what init writes is what holds without it, and nothing is overwritten.
@@ -84,7 +85,7 @@ func TestInitCommentsAreDefaults(t *testing.T) {
 	var all strings.Builder
 	for _, path := range files {
 		_, body, _ := strings.Cut(uncomment(t, path), "\n\n")
-		if err := config.Decode(path, 1, []byte(body), &got); err != nil {
+		if err := strictyaml.Decode(path, 1, []byte(body), &got); err != nil {
 			t.Fatal(err)
 		}
 		all.WriteString(body)

@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/markdown"
+	"github.com/idelchi/aura/internal/strictyaml"
 	"github.com/idelchi/aura/internal/wording"
 )
 
@@ -93,12 +93,12 @@ func defaultName(file string) string {
 // with all simple values quoted.
 func frontmatter(file string, doc markdown.Document) (map[string]any, error) {
 	front := map[string]any{}
-	err := config.Decode(file, doc.FrontLine, doc.Front, &front)
+	err := strictyaml.Decode(file, doc.FrontLine, doc.Front, &front)
 	if err == nil {
 		return front, nil
 	}
 	second := map[string]any{}
-	if config.Decode(file, doc.FrontLine, quoteValues(doc.Front), &second) == nil {
+	if strictyaml.Decode(file, doc.FrontLine, quoteValues(doc.Front), &second) == nil {
 		return second, nil
 	}
 	return nil, err

@@ -10,7 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/idelchi/aura/internal/config"
+
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // Origin is where an installation came from: the file .origin.yaml in its
@@ -45,7 +46,7 @@ func readOrigin(dir string) (*Origin, error) {
 		return nil, err
 	}
 	var o Origin
-	if err := config.Decode(file, 1, text, &o); err != nil {
+	if err := strictyaml.Decode(file, 1, text, &o); err != nil {
 		return nil, err
 	}
 	if o.URL == "" || o.Commit == "" {
