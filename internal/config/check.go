@@ -3,47 +3,18 @@ package config
 import (
 	"strconv"
 	"strings"
-	"text/template"
 	"text/template/parse"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/templates"
 	"github.com/idelchi/aura/internal/wording"
 )
 
 // TemplateParts are the templates that a named system prompt can include, such as
 // {{ template "agent" . }}.
 func TemplateParts() []string { return []string{"agent", "files", "instructions", "mode"} }
-
-// Template parses the body of an agent, mode or prompt. Beside the functions of
-// text/template there are join, lower, upper, trim and indent. A key that a map does not
-// have gives its zero value.
-func Template(name, body string) (*template.Template, error) {
-	return template.New(name).Option("missingkey=zero").Funcs(TemplateFuncs()).Parse(body)
-}
-
-// TemplateFuncs are the functions of every template that people write.
-func TemplateFuncs() template.FuncMap {
-	return template.FuncMap{
-		"join":   strings.Join,
-		"lower":  strings.ToLower,
-		"upper":  strings.ToUpper,
-		"trim":   strings.TrimSpace,
-		"indent": indent,
-	}
-}
-
-// indent puts n blanks before every line that is not empty.
-func indent(n int, text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = strings.Repeat(" ", min(max(n, 0), 80)) + line
-		}
-	}
-	return strings.Join(lines, "\n")
-}
 
 // checkTemplate reports bodies that do not parse or include what does not exist.
 // Built-in bodies are checked by tests, not at every start.
@@ -52,15 +23,10 @@ func (l *loader) checkTemplate(source Source, body string, parts []string) {
 		return
 	}
 	const name = "body"
-	t, err := Template(name, body)
+	t, err := templates.New(name).Parse(body)
 	if err != nil {
-		msg := strings.TrimPrefix(err.Error(), "template: "+name+":")
-		number, rest, _ := strings.Cut(msg, ":")
-		line, bad := strconv.Atoi(number)
-		if bad != nil {
-			line, rest = 1, msg
-		}
-		l.errs.Add(source.File, source.BodyLine+line-1, "", "template: %s", strings.TrimSpace(rest))
+		line, msg := templates.Mistake(name, err)
+		l.errs.Add(source.File, source.BodyLine+line-1, "", "template: %s", strings.TrimSpace(msg))
 		return
 	}
 	for _, defined := range t.Templates() {

@@ -1,7 +1,6 @@
 package config
 
 import (
-
 	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/strictyaml"
 	"go.yaml.in/yaml/v4"

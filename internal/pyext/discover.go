@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
 )
 
 // Tier is where an extension was found. Later tiers shadow earlier ones.

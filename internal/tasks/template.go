@@ -11,7 +11,7 @@ import (
 	"text/template/parse"
 	"time"
 
-	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/templates"
 	"github.com/idelchi/aura/internal/wording"
 )
 
@@ -52,9 +52,7 @@ var (
 )
 
 func parseTemplate(text, left, right string) (*template.Template, error) {
-	funcs := config.TemplateFuncs()
-	funcs["quote"] = quote
-	t, err := template.New("").Delims(left, right).Option("missingkey=zero").Funcs(funcs).Parse(text)
+	t, err := templates.New("").Delims(left, right).Funcs(template.FuncMap{"quote": quote}).Parse(text)
 	if err != nil {
 		return nil, templateError(err)
 	}

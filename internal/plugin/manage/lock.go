@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-
 	"github.com/idelchi/aura/internal/strictyaml"
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-
 	"github.com/idelchi/aura/internal/strictyaml"
 )
 
