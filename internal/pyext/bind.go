@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/sdk"
 )
@@ -97,7 +98,7 @@ func (hd *handler) appendFields(b []byte, fields any) ([]byte, error) {
 	if a, ok := fields.(appender); ok {
 		return a.appendJSON(b), nil
 	}
-	data, err := marshal(fields)
+	data, err := jsontext.Marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", hd.event.name, err)
 	}

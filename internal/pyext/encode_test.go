@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"github.com/idelchi/aura/internal/jsontext"
 )
 
 // The encoder of large events means the same as encoding/json.
@@ -19,7 +21,7 @@ func FuzzEncode(f *testing.F) {
 		for _, e := range []appender{
 			callEvent{name, key, args, text}, resultEvent{text, name, key, args, true, key, number}, callEvent{Arguments: map[string]any{}}, chunkEvent{text, key, true},
 		} {
-			want, err := marshal(e)
+			want, err := jsontext.Marshal(e)
 			if err != nil {
 				t.Fatal(err)
 			}

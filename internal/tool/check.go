@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/wording"
 )
 
@@ -298,7 +299,7 @@ func unknown(path, name string, known []string) string {
 
 // shown is a value in a message, short.
 func shown(v any) string {
-	text, err := marshal(v)
+	text, err := jsontext.Marshal(v)
 	if err != nil {
 		text = fmt.Append(nil, v)
 	}
