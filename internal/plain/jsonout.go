@@ -164,7 +164,9 @@ type Stream struct {
 }
 
 // NewStream makes the output of --output stream-json.
-func NewStream(w io.Writer) *Stream { return &Stream{enc: jsontext.NewEncoder(w), collector: newCollector()} }
+func NewStream(w io.Writer) *Stream {
+	return &Stream{enc: jsontext.NewEncoder(w), collector: newCollector()}
+}
 
 // eventLine is an event as it is written: the duration in milliseconds instead of
 // nanoseconds.

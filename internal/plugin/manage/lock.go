@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/idelchi/aura/internal/atomicfile"
 	"github.com/idelchi/aura/internal/strictyaml"
 )
 
@@ -84,7 +85,7 @@ func (l *Lock) write(home string) error {
 	if err != nil {
 		return err
 	}
-	return writeAtomic(file, append([]byte(lockHeader), text...), 0o644)
+	return atomicfile.Write(file, append([]byte(lockHeader), text...), 0o644)
 }
 
 // origin is what .origin.yaml says of an entry.

@@ -92,20 +92,3 @@ func marshal(v any) ([]byte, error) {
 	err := errors.Join(enc.Encode(v), enc.Close())
 	return b.Bytes(), err
 }
-
-// writeAtomic replaces a file as a whole or not at all.
-func writeAtomic(file string, text []byte, mode fs.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
-}
