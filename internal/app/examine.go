@@ -14,7 +14,7 @@ import (
 	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/script"
+	"github.com/idelchi/aura/internal/providers"
 	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/tools"
@@ -34,7 +34,7 @@ func (a *App) Target() (Target, error) {
 		return Target{}, err
 	}
 	if a.opts.Noop {
-		return Target{Provider: config.Provider{Name: "noop"}, Model: "noop", Client: script.Noop()}, nil
+		return Target{Provider: config.Provider{Name: "noop"}, Model: "noop", Client: providers.Noop()}, nil
 	}
 	name, model := a.chosen(who.Model)
 	a.mu.Lock()
@@ -47,13 +47,13 @@ func (a *App) Target() (Target, error) {
 	if t.Client, err = a.client(p); err != nil {
 		return t, err
 	}
-	if t.Provider, err = p.Expand(a.env.get); err != nil {
+	if t.Provider, err = providers.Expand(p, a.env.get); err != nil {
 		return t, err
 	}
 	if t.Model == "" {
 		t.Model = usual
 	}
-	if t.Model == "" && p.Type == "script" {
+	if t.Model == "" && providers.KnowsModel(p) {
 		t.Model = t.Client.Model(context.Background(), "").Name
 	}
 	return t, nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"slices"
 	"strings"
@@ -14,11 +13,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/anthropic"
-	"github.com/idelchi/aura/internal/provider/google"
-	"github.com/idelchi/aura/internal/provider/ollama"
-	"github.com/idelchi/aura/internal/provider/openai"
-	"github.com/idelchi/aura/internal/provider/script"
+	"github.com/idelchi/aura/internal/providers"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -26,7 +21,7 @@ import (
 
 // ErrNoProvider says how to get a model.
 var ErrNoProvider = errors.New(`no model provider: choose one of
-  - set an API key: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY
+  - set an API key: ` + providers.KeyVariables() + `
   - start a local Ollama server (found at its usual address, or through OLLAMA_HOST)
   - describe a provider in .aura/config/providers (run "aura init" for a template)
 To see aura work without any of them, run "aura demo".`)
@@ -49,7 +44,7 @@ func (a *App) findModel(m config.Model) (agent.Model, error) {
 	out.Generation.Context = m.Context
 	out.Provider, out.Name = a.chosen(m)
 	if a.opts.Noop {
-		out.Provider, out.Name, out.Client = "noop", "noop", script.Noop()
+		out.Provider, out.Name, out.Client = "noop", "noop", providers.Noop()
 		return out, nil
 	}
 	p, model, err := a.provider(out.Provider)
@@ -136,21 +131,21 @@ func (a *App) restoreModel(m session.Switches) {
 // that goes with it.
 func (a *App) provider(name string) (config.Provider, string, error) {
 	if name != "" {
-		p, err := a.cfg.Provider(name)
-		return p, config.DefaultModel(name), err
+		p, err := providers.Find(a.cfg, name)
+		return p, providers.DefaultModel(name), err
 	}
 	if len(a.cfg.Providers) == 1 { // The only one somebody cared to write down.
 		p := a.cfg.Providers[0]
-		return p, config.DefaultModel(p.Name), nil
+		return p, providers.DefaultModel(p.Name), nil
 	}
-	if name, p, model, ok := config.FromEnv(a.env.get); ok {
-		if own, err := a.cfg.Provider(name); err == nil { // The user may have described it.
+	if p, model, ok := providers.FromEnv(a.env.get); ok {
+		if own, err := providers.Find(a.cfg, p.Name); err == nil { // The user may have described it.
 			p = own
 		}
 		return p, model, nil
 	}
 	if listening("127.0.0.1:11434") {
-		p, err := a.cfg.Provider("ollama")
+		p, err := providers.Find(a.cfg, "ollama")
 		return p, "", err
 	}
 	if len(a.cfg.Providers) == 0 {
@@ -195,46 +190,13 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 	if c, ok := a.clients[key]; ok {
 		return c, nil
 	}
-	p, err := p.Expand(a.env.get)
+	p, err := providers.Expand(p, a.env.get)
 	if err != nil {
 		return nil, err
 	}
-	o := provider.Options{
-		Name:    p.Name,
-		URL:     p.URL,
-		Token:   p.Token,
-		Timeout: p.Timeout,
-		Headers: p.Headers,
-		Logger:  a.log,
-		Retry: provider.Retry{
-			MaxAttempts: &p.Retry.MaxAttempts,
-			BaseDelay:   p.Retry.BaseDelay,
-			MaxDelay:    p.Retry.MaxDelay,
-		},
-	}
-	var c provider.Client
-	switch p.Type {
-	case "openai":
-		c = openai.New(o, p.API)
-	case "anthropic":
-		c = anthropic.New(o)
-	case "google":
-		c = google.New(o)
-	case "ollama":
-		keep := ""
-		if p.KeepAlive != nil {
-			keep = p.KeepAlive.String()
-		}
-		c = ollama.New(o, keep)
-	case "script":
-		if c, err = script.Load(p.Script); err != nil {
-			if missing, ok := errors.AsType[*fs.PathError](err); ok {
-				err = p.Wrong("script", "%v (a path counts from the directory of this file)", missing)
-			}
-			return nil, err
-		}
-	default:
-		return nil, fmt.Errorf("provider %s: unknown type %q", p.Name, p.Type)
+	c, err := providers.New(p, a.log)
+	if err != nil {
+		return nil, err
 	}
 	a.clients[key] = c
 	return c, nil
@@ -242,7 +204,7 @@ func (a *App) client(p config.Provider) (provider.Client, error) {
 
 // defaultModel chooses a model where nobody named one.
 func defaultModel(ctx context.Context, p config.Provider, usual string, c provider.Client) (string, error) {
-	if p.Type == "script" { // It knows its own name.
+	if providers.KnowsModel(p) {
 		return c.Model(ctx, "").Name, nil
 	}
 	if usual != "" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/providers"
 	"github.com/idelchi/aura/internal/strictyaml"
 	"github.com/idelchi/aura/internal/templates"
 )
@@ -132,7 +133,7 @@ func TestDocumentation(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"anthropic", "openai", "google", "openrouter", "ollama"} {
-		if !strings.Contains(page, "| "+name+" | `"+config.DefaultModel(name)+"` |") {
+		if !strings.Contains(page, "| "+name+" | `"+providers.DefaultModel(name)+"` |") {
 			t.Errorf("model of %s is not documented", name)
 		}
 	}

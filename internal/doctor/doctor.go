@@ -68,7 +68,7 @@ func checks() []check {
 	return []check{
 		{"agents", false, agents},
 		{"policy", false, policy},
-		{"provider", false, providers},
+		{"provider", false, modelServers},
 		{"tasks", false, taskList},
 		{"hooks", false, hookList},
 		{"plugins", false, plugins},
