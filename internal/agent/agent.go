@@ -31,6 +31,8 @@ type Options struct {
 	Mode     string
 	Auto     bool
 	Think    string // Overrides the profiles' thinking mode; empty does not.
+	Verbose  bool   // Thinking is displayed.
+	MaxSteps int    // Bounds the model calls of a turn; 0 takes the profile's bound.
 
 	Log     *session.Log // Where the conversation is kept; nil = nowhere.
 	Todo    *todo.List   // Shared with the todo tools; nil = a list of its own.
@@ -133,7 +135,7 @@ func New(o Options) (*Agent, error) {
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
 	}
-	a := &Agent{opts: o, hist: newHistory(nil), state: toggles{auto: o.Auto, think: o.Think}}
+	a := &Agent{opts: o, hist: newHistory(nil), state: toggles{auto: o.Auto, think: o.Think, verbose: o.Verbose, steps: o.MaxSteps}}
 	a.stats.start = time.Now()
 	p, err := o.Resolve(o.Agent, o.Mode)
 	if err != nil {

@@ -23,7 +23,7 @@ type Config struct {
 	Agents    []Agent
 	Modes     []Mode
 	Prompts   []Prompt
-	Providers []Provider // From files only; package providers knows the usual ones.
+	Providers []Provider // From files only; package models knows the usual ones.
 	Commands  []Command
 
 	Definitions map[string]ToolDefinition // By the name of the tool.
@@ -73,7 +73,7 @@ func (c *Config) Prompt(name string) (Prompt, error) {
 }
 
 // Provider finds a provider like Agent does. One of KnownProviders that no file describes
-// is empty but for its name: use providers.Find for the rest.
+// is empty but for its name: package models knows the rest.
 func (c *Config) Provider(name string) (Provider, error) {
 	var usual []Provider
 	for _, known := range KnownProviders() {

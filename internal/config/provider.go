@@ -15,14 +15,14 @@ import (
 	"github.com/idelchi/aura/internal/wording"
 )
 
-// ProviderTypes are the types that a provider may have. Package providers has the table of
+// ProviderTypes are the types that a provider may have. Package models has the table of
 // them.
 func ProviderTypes() []string {
 	field, _ := reflect.TypeFor[Provider]().FieldByName("Type")
 	return strings.Fields(field.Tag.Get("enum"))
 }
 
-// KnownProviders are the names that need no file. Package providers has the table of them.
+// KnownProviders are the names that need no file. Package models has the table of them.
 func KnownProviders() []string {
 	return []string{"anthropic", "openai", "google", "openrouter", "ollama", "llamacpp"}
 }
@@ -34,7 +34,7 @@ type Provider struct {
 
 	Type      string            `yaml:"type" enum:"openai anthropic google ollama script"`
 	URL       string            `yaml:"url"`   // Empty is the type's own server.
-	Token     string            `yaml:"token"` // $VAR and ${VAR} are filled in by package providers.
+	Token     string            `yaml:"token"` // $VAR and ${VAR} are filled in by package models.
 	Timeout   time.Duration     `yaml:"timeout"`
 	API       string            `yaml:"api" enum:"chat responses"` // Of type openai; empty is chat.
 	Headers   map[string]string `yaml:"headers"`                   // Values expand like Token.

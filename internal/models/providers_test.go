@@ -1,4 +1,4 @@
-package providers_test
+package models
 
 import (
 	"errors"
@@ -11,15 +11,14 @@ import (
 	"testing"
 
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/providers"
 )
 
 // The configuration knows the names of the tables, and every row can be used.
 func TestTables(t *testing.T) {
 	var types, servers []string
-	for _, row := range providers.Types() {
+	for _, row := range ProviderTypes() {
 		types = append(types, row.Name)
-		c, err := providers.New(config.Provider{Name: "p", Type: row.Name, Script: "none"}, slog.New(slog.DiscardHandler))
+		c, err := newClient(config.Provider{Name: "p", Type: row.Name, Script: "none"}, slog.New(slog.DiscardHandler))
 		if (c == nil) != (row.Name == "script") || (err == nil) != (c != nil) {
 			t.Errorf("%s: client %v, %v", row.Name, c, err)
 		}
@@ -27,9 +26,9 @@ func TestTables(t *testing.T) {
 	if !slices.Equal(types, config.ProviderTypes()) {
 		t.Errorf("types %v, in the configuration %v", types, config.ProviderTypes())
 	}
-	for _, row := range providers.Servers() {
+	for _, row := range Servers() {
 		servers = append(servers, row.Name)
-		p, err := providers.Find(&config.Config{}, strings.ToUpper(row.Name))
+		p, err := providerNamed(&config.Config{}, strings.ToUpper(row.Name))
 		if err != nil || p.Name != row.Name || !slices.Contains(types, p.Type) || p.URL != row.URL || p.Timeout == 0 {
 			t.Errorf("%s: %+v, %v", row.Name, p, err)
 		}
@@ -37,10 +36,10 @@ func TestTables(t *testing.T) {
 	if !slices.Equal(servers, config.KnownProviders()) {
 		t.Errorf("servers %v, in the configuration %v", servers, config.KnownProviders())
 	}
-	if _, err := providers.Find(&config.Config{}, "antropic"); err == nil {
+	if _, err := providerNamed(&config.Config{}, "antropic"); err == nil {
 		t.Error("a server that does not exist was found")
 	}
-	if _, err := providers.New(config.Provider{Name: "p", Type: "x"}, nil); err == nil {
+	if _, err := newClient(config.Provider{Name: "p", Type: "x"}, nil); err == nil {
 		t.Error("a type that does not exist has a client")
 	}
 }
@@ -60,7 +59,7 @@ func TestTokenless(t *testing.T) {
 		{config.Provider{Type: "script"}, false},
 		{config.Provider{}, false},
 	} {
-		if got := providers.Tokenless(tt.p); got != tt.want {
+		if got := Tokenless(tt.p); got != tt.want {
 			t.Errorf("%+v: got %v", tt.p, got)
 		}
 	}
@@ -68,7 +67,7 @@ func TestTokenless(t *testing.T) {
 
 func TestKeyVariables(t *testing.T) {
 	want := "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY"
-	if got := providers.KeyVariables(); got != want {
+	if got := KeyVariables(); got != want {
 		t.Errorf("got %q", got)
 	}
 }
@@ -96,7 +95,7 @@ func TestFromEnv(t *testing.T) {
 		{map[string]string{"OLLAMA_HOST": "https://box/"}, "ollama", "ollama", "https://box", "", true},
 		{map[string]string{"OLLAMA_HOST": "http://[::1]:99"}, "ollama", "ollama", "http://[::1]:99", "", true},
 	} {
-		p, model, ok := providers.FromEnv(getenv(tt.env))
+		p, model, ok := FromEnv(getenv(tt.env))
 		name := p.Name
 		if ok != (tt.name != "") || name != tt.name || (model != "") != tt.hasModel {
 			t.Errorf("%v: %s %s %v", tt.env, name, model, ok)
@@ -105,11 +104,11 @@ func TestFromEnv(t *testing.T) {
 		if !ok {
 			continue
 		}
-		p, err := providers.Expand(p, getenv(tt.env))
+		p, err := Expand(p, getenv(tt.env))
 		if err != nil || p.Type != tt.typ || p.URL != tt.url || p.Token != tt.token || p.Timeout == 0 {
 			t.Errorf("%v: %+v, %v", tt.env, p, err)
 		}
-		if providers.DefaultModel(strings.ToUpper(name)) != model {
+		if defaultModelOf(strings.ToUpper(name)) != model {
 			t.Errorf("default model of %s", name)
 		}
 	}
@@ -137,11 +136,11 @@ local: {type: openai, url: "http://x"}
 	}
 	env := map[string]string{"HOST": "h", "KEY": "k", "OPENAI_API_KEY": "leak", "ANTHROPIC_API_KEY": "ant"}
 	expand := func(name string) (config.Provider, error) {
-		p, err := providers.Find(c, name)
+		p, err := providerNamed(c, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return providers.Expand(p, getenv(env))
+		return Expand(p, getenv(env))
 	}
 	if p, err := expand(
 		"a",

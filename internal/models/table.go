@@ -1,8 +1,4 @@
-// Package providers is the table of the provider types and of the servers that need no
-// description: how their clients are made, and where their addresses, tokens and models
-// come from. What users write about providers is decoded by package config; the clients
-// are in the packages below provider.
-package providers
+package models
 
 import (
 	"errors"
@@ -20,8 +16,9 @@ import (
 	"github.com/idelchi/aura/internal/provider/script"
 )
 
-// Type is one row: a wire format that servers speak. config.ProviderTypes has the names.
-type Type struct {
+// ProviderType is one row: a wire format that servers speak. config.ProviderTypes has the
+// names.
+type ProviderType struct {
 	Name       string // Value of `type`.
 	Token      bool   // The type's own server refuses requests without a token.
 	KnowsModel bool   // The client knows its model: none is chosen for it.
@@ -30,9 +27,10 @@ type Type struct {
 	New func(p config.Provider, o provider.Options) (provider.Client, error)
 }
 
-// Types is the table of the provider types.
-func Types() []Type {
-	return []Type{
+// ProviderTypes is the table of the provider types: how their clients are made, and what
+// they want.
+func ProviderTypes() []ProviderType {
+	return []ProviderType{
 		{Name: "openai", Token: true, New: newOpenAI},
 		{Name: "anthropic", Token: true, New: newAnthropic},
 		{Name: "google", Token: true, New: newGoogle},
@@ -49,6 +47,7 @@ type Server struct {
 	URL   string // Empty is the address that the client knows.
 	Token bool   // It refuses requests without a token; for one with a URL.
 	Model string // Used where nobody names one; empty asks the server.
+	Local string // Where one that runs on this machine is looked for when nothing names a server.
 
 	TokenEnv []string            // Variables that hold the token, best first.
 	URLEnv   string              // Variable that holds the address when it is set.
@@ -74,7 +73,10 @@ func Servers() []Server {
 			Name: "openrouter", Type: "openai", Model: "anthropic/claude-sonnet-4.5",
 			URL: "https://openrouter.ai/api/v1", Token: true, TokenEnv: []string{"OPENROUTER_API_KEY"},
 		},
-		{Name: "ollama", Type: "ollama", Model: "qwen3-coder", URLEnv: "OLLAMA_HOST", Address: ollamaURL},
+		{
+			Name: "ollama", Type: "ollama", Model: "qwen3-coder", Local: "127.0.0.1:11434",
+			URLEnv: "OLLAMA_HOST", Address: ollamaURL,
+		},
 		{Name: "llamacpp", Type: "openai", URL: "http://127.0.0.1:8080/v1"},
 	}
 }

@@ -1,4 +1,4 @@
-package providers
+package models
 
 import (
 	"fmt"
@@ -8,12 +8,11 @@ import (
 
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/script"
 )
 
-// Find finds a provider by name without regard to case: one that a file describes, or one
-// of Servers. Call Expand on the result before use.
-func Find(c *config.Config, name string) (config.Provider, error) {
+// providerNamed finds a provider by name without regard to case: one that a file
+// describes, or one of Servers. Call Expand on the result before use.
+func providerNamed(c *config.Config, name string) (config.Provider, error) {
 	p, err := c.Provider(name)
 	if s, ok := server(p.Name); ok && p.Source.Builtin() {
 		p = s.provider()
@@ -27,8 +26,8 @@ func server(name string) (Server, bool) {
 }
 
 // typeOf finds the row of a provider's type.
-func typeOf(p config.Provider) (Type, bool) {
-	return find(Types(), func(t Type) bool { return t.Name == p.Type })
+func typeOf(p config.Provider) (ProviderType, bool) {
+	return find(ProviderTypes(), func(t ProviderType) bool { return t.Name == p.Type })
 }
 
 func find[T any](list []T, match func(T) bool) (row T, ok bool) {
@@ -145,15 +144,15 @@ func FromEnv(getenv func(string) string) (p config.Provider, model string, ok bo
 	return config.Provider{}, "", false
 }
 
-// DefaultModel is the model used with a server of the table when an agent names none;
+// defaultModelOf is the model used with a server of the table when an agent names none;
 // empty for other providers.
-func DefaultModel(provider string) string {
+func defaultModelOf(provider string) string {
 	s, _ := server(provider)
 	return s.Model
 }
 
-// KnowsModel reports whether the client of a provider knows its model.
-func KnowsModel(p config.Provider) bool {
+// knowsModel reports whether the client of a provider knows its model.
+func knowsModel(p config.Provider) bool {
 	t, _ := typeOf(p)
 	return t.KnowsModel
 }
@@ -177,8 +176,8 @@ func sameHost(server, address string) bool {
 	return strings.HasPrefix(address, scheme+"://"+host+"/")
 }
 
-// New makes the client of a provider that has been expanded.
-func New(p config.Provider, log *slog.Logger) (provider.Client, error) {
+// newClient makes the client of a provider that has been expanded.
+func newClient(p config.Provider, log *slog.Logger) (provider.Client, error) {
 	t, ok := typeOf(p)
 	if !ok {
 		return nil, fmt.Errorf("provider %s: unknown type %q", p.Name, p.Type)
@@ -197,6 +196,3 @@ func New(p config.Provider, log *slog.Logger) (provider.Client, error) {
 		},
 	})
 }
-
-// Noop is a client whose model answers nothing.
-func Noop() provider.Client { return script.Noop() }
