@@ -121,9 +121,10 @@ func (p *Place) python(cfg *config.Config, f config.Features) pyext.Source {
 	if err != nil {
 		home = "" // Nobody's extensions.
 	}
+	dirs, _ := config.Within(p.workdir)
 	return pyext.Source{
 		Cache: cacheDir(cfg.Homes), Workdir: p.workdir, Env: p.env.List(),
-		Dirs:    pyext.FindDirs(p.workdir, home, cfg.Homes.Global, cfg.Homes.Projects),
+		Dirs:    pyext.FindDirs(dirs, home, cfg.Homes.Global, cfg.Homes.Projects),
 		Timeout: f.Extensions.Timeout, ToolTimeout: f.Extensions.ToolTimeout,
 	}.Find(f.Python, p.env.Get)
 }
@@ -158,9 +159,14 @@ func (p *Place) serverSource(cfg *config.Config, f config.Features) mcp.Source {
 			}
 			project := ""
 			if f.MCP.Project {
-				project = mcp.FindProject(p.workdir)
+				dirs, _ := config.Within(p.workdir)
+				project = mcp.FindProject(dirs)
 			}
-			return mcp.Load(cfg.Files["mcp"], cfg.Homes.Global, project)
+			var files []mcp.File
+			for _, f := range cfg.Files["mcp"] {
+				files = append(files, mcp.File(f))
+			}
+			return mcp.Load(files, cfg.Homes.Global, project)
 		},
 	}
 }
