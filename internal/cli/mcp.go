@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/tool"
 )
