@@ -24,18 +24,17 @@ const module = "github.com/idelchi/aura"
 // layers only. A name ending in /* stands for every package below it that has no
 // line of its own. ARCHITECTURE.md explains the layers.
 var layers = [][]string{
-	{"sdk", "sdk/version", "internal/spelling", "internal/procgroup", "internal/jsontext", "internal/foreign"},
-	{"internal/message", "internal/condition", "internal/sh", "internal/todo", "internal/markdown",
-		"internal/plugin/native/pipe"},
-	{"internal/tool", "internal/provider", "internal/session"},
-	{"internal/config", "internal/lifecycle", "internal/tools", "internal/provider/wire", "internal/plugin/symbols",
-		"internal/plugin/native"},
-	{"internal/extension", "internal/environ", "internal/instructions", "internal/provider/*", "internal/sandbox",
-		"internal/tasks"},
+	{"sdk", "sdk/version", "internal/wording", "internal/jsontext", "internal/atomicfile", "internal/templates",
+		"internal/markdown", "internal/procgroup", "internal/foreign", "internal/todo", "internal/plugin/symbols"},
+	{"internal/message", "internal/condition", "internal/strictyaml", "internal/sh", "internal/plugin/native/pipe"},
+	{"internal/tool", "internal/lifecycle", "internal/provider", "internal/session", "internal/plugin/native"},
+	{"internal/config", "internal/extension", "internal/agent", "internal/tools", "internal/sandbox",
+		"internal/provider/*"},
 	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp",
-		"internal/skills", "internal/models", "internal/agent"},
-	{"internal/plugin/manage", "internal/profile", "internal/commands", "internal/plain"},
-	{"internal/tui", "internal/app", "internal/doctor"},
+		"internal/skills", "internal/tasks", "internal/models", "internal/environ", "internal/instructions",
+		"internal/plain"},
+	{"internal/plugin/manage", "internal/profile", "internal/commands", "internal/doctor"},
+	{"internal/tui", "internal/app"},
 	{"internal/cli"},
 	{"."},
 }
