@@ -14,6 +14,7 @@ import (
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -127,7 +128,7 @@ func (a *Agent) flush() {
 
 func malformedText(raw string) string {
 	if len(raw) > 200 {
-		raw = cutUTF8(raw, 200) + "…"
+		raw = wording.Head(raw, 200) + "…"
 	}
 	return fmt.Sprintf("the arguments are not a valid JSON object: %s\nSend the call again with valid JSON.", raw)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -113,7 +114,7 @@ func (a *Agent) modelTitle(ctx context.Context, said, answer string) {
 	if t.Model == nil || t.Length <= 0 || a.stats.turns != 1 || a.label.title != titleOf(said, t.Length) {
 		return
 	}
-	text, err := a.complete(ctx, *t.Model, cmpOr(t.Prompt, titlePrompt), said+"\n\n"+cutUTF8(answer, 2000))
+	text, err := a.complete(ctx, *t.Model, cmpOr(t.Prompt, titlePrompt), said+"\n\n"+wording.Head(answer, 2000))
 	if err != nil {
 		a.opts.Logger.Warn("no title", "error", err)
 		return

@@ -8,7 +8,6 @@ import (
 
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/extension"
-	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/hooks"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/mcp"
@@ -40,7 +39,7 @@ func (a *App) kinds(cfg *config.Config, guards []lifecycle.Binding) ([]extension
 	servers.Logger, servers.Ask = a.log, a.face.Ask
 	servers.Notice = func(text string) { a.agent.Notice("mcp", text) }
 	return []extension.Kind{
-		guard.Kind(guards),
+		extension.Guards(guards),
 		hooks.Kind(shell),
 		plugin.Kind(plugins, a.opts.Plugins.Without),
 		pyext.Kind(python),
@@ -122,9 +121,10 @@ func (p *Place) python(cfg *config.Config, f config.Features) pyext.Source {
 	if err != nil {
 		home = "" // Nobody's extensions.
 	}
+	dirs, _ := config.Within(p.workdir)
 	return pyext.Source{
 		Cache: cacheDir(cfg.Homes), Workdir: p.workdir, Env: p.env.List(),
-		Dirs:    pyext.FindDirs(p.workdir, home, cfg.Homes.Global, cfg.Homes.Projects),
+		Dirs:    pyext.FindDirs(dirs, home, cfg.Homes.Global, cfg.Homes.Projects),
 		Timeout: f.Extensions.Timeout, ToolTimeout: f.Extensions.ToolTimeout,
 	}.Find(f.Python, p.env.Get)
 }
@@ -159,9 +159,14 @@ func (p *Place) serverSource(cfg *config.Config, f config.Features) mcp.Source {
 			}
 			project := ""
 			if f.MCP.Project {
-				project = mcp.FindProject(p.workdir)
+				dirs, _ := config.Within(p.workdir)
+				project = mcp.FindProject(dirs)
 			}
-			return mcp.Load(cfg.Files["mcp"], cfg.Homes.Global, project)
+			var files []mcp.File
+			for _, f := range cfg.Files["mcp"] {
+				files = append(files, mcp.File(f))
+			}
+			return mcp.Load(files, cfg.Homes.Global, project)
 		},
 	}
 }

@@ -80,7 +80,7 @@ func providerNames(cfg *config.Config) (names []string) {
 	for _, p := range cfg.Providers {
 		names = append(names, p.Name)
 	}
-	for _, name := range config.WellKnown() {
+	for _, name := range config.KnownProviders() {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

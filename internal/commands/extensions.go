@@ -8,6 +8,7 @@ import (
 
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const extensionsDetails = `Everything that extends the session, kind by kind: for each its name, where it is from
@@ -32,7 +33,7 @@ func listExtensions(_ context.Context, s *Session) error {
 		for i, p := range problems {
 			lines[i] = strings.TrimSpace(p.Kind + " " + p.Name + ": " + p.Text)
 		}
-		parts = append(parts, count(len(problems), "warning")+":\n"+strings.Join(lines, "\n"))
+		parts = append(parts, wording.Count(len(problems), "warning")+":\n"+strings.Join(lines, "\n"))
 	}
 	s.Print(strings.Join(parts, "\n\n"))
 	return nil
@@ -51,7 +52,7 @@ func listKind(l extension.Listing, failures map[lifecycle.Source][]lifecycle.Rec
 		rows[i] = []string{x.Name, x.Origin, x.Status, x.Path}
 	}
 	var lines []string
-	for i, head := range strings.Split(columns("", withoutEmpty(rows)), "\n") {
+	for i, head := range strings.Split(wording.Columns("", withoutEmpty(rows)), "\n") {
 		lines = append(lines, head)
 		source := lifecycle.Source{Kind: l.Kind.Handlers, Name: l.Items[i].Name}
 		if text := brings(l.Items[i], failures[source]); text != "" {
@@ -98,11 +99,11 @@ func brings(x extension.Item, failures []lifecycle.Record) string {
 	}
 	prompt, failed := "", ""
 	if x.Prompts > 0 {
-		prompt = count(x.Prompts, "paragraph")
+		prompt = wording.Count(x.Prompts, "paragraph")
 	}
 	if n := len(failures); n > 0 && x.Problem == "" {
 		last := failures[n-1]
-		failed = fmt.Sprintf("%s, last at %s: %s", count(n, "time"), last.Moment, clip(last.Detail, 200))
+		failed = fmt.Sprintf("%s, last at %s: %s", wording.Count(n, "time"), last.Moment, clip(last.Detail, 200))
 	}
 	var rows [][]string
 	for _, row := range [][]string{
@@ -114,7 +115,7 @@ func brings(x extension.Item, failures []lifecycle.Record) string {
 			rows = append(rows, row)
 		}
 	}
-	return columns("  ", rows)
+	return wording.Columns("  ", rows)
 }
 
 // failuresBySource are the runs of handlers that failed.

@@ -1,5 +1,6 @@
 // Package models decides which model an agent talks to, and holds the clients of the
-// model servers. It makes no request by itself except to ask a server what it has.
+// model servers: the table of the provider types is here. It makes no request by itself
+// except to ask a server what it has.
 package models
 
 import (
@@ -7,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"slices"
@@ -17,10 +17,6 @@ import (
 
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/anthropic"
-	"github.com/idelchi/aura/internal/provider/google"
-	"github.com/idelchi/aura/internal/provider/ollama"
-	"github.com/idelchi/aura/internal/provider/openai"
 	"github.com/idelchi/aura/internal/provider/script"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -28,7 +24,7 @@ import (
 
 // ErrNoProvider says how to get a model.
 var ErrNoProvider = errors.New(`no model provider: choose one of
-  - set an API key: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY
+  - set an API key: ` + KeyVariables() + `
   - start a local Ollama server (found at its usual address, or through OLLAMA_HOST)
   - describe a provider in .aura/config/providers (run "aura init" for a template)
 To see aura work without any of them, run "aura demo".`)
@@ -206,13 +202,13 @@ func (m *Models) Target(who config.Model) (Target, error) {
 	if t.Client, err = m.client(p); err != nil {
 		return t, err
 	}
-	if t.Provider, err = p.Expand(m.opts.Getenv); err != nil {
+	if t.Provider, err = Expand(p, m.opts.Getenv); err != nil {
 		return t, err
 	}
 	if t.Model == "" {
 		t.Model = usual
 	}
-	if t.Model == "" && p.Type == "script" {
+	if t.Model == "" && knowsModel(p) {
 		t.Model = t.Client.Model(context.Background(), "").Name
 	}
 	return t, nil
@@ -222,22 +218,24 @@ func (m *Models) Target(who config.Model) (Target, error) {
 // that goes with it.
 func (m *Models) provider(name string) (config.Provider, string, error) {
 	if name != "" {
-		p, err := m.opts.Config.Provider(name)
-		return p, config.DefaultModel(name), err
+		p, err := providerNamed(m.opts.Config, name)
+		return p, defaultModelOf(name), err
 	}
 	if len(m.opts.Config.Providers) == 1 { // The only one somebody cared to write down.
 		p := m.opts.Config.Providers[0]
-		return p, config.DefaultModel(p.Name), nil
+		return p, defaultModelOf(p.Name), nil
 	}
-	if name, p, model, ok := config.FromEnv(m.opts.Getenv); ok {
-		if own, err := m.opts.Config.Provider(name); err == nil { // The user may have described it.
+	if p, model, ok := FromEnv(m.opts.Getenv); ok {
+		if own, err := providerNamed(m.opts.Config, p.Name); err == nil { // The user may have described it.
 			p = own
 		}
 		return p, model, nil
 	}
-	if listening("127.0.0.1:11434") {
-		p, err := m.opts.Config.Provider("ollama")
-		return p, "", err
+	for _, s := range Servers() {
+		if s.Local != "" && listening(s.Local) {
+			p, err := providerNamed(m.opts.Config, s.Name)
+			return p, "", err
+		}
 	}
 	if len(m.opts.Config.Providers) == 0 {
 		return config.Provider{}, "", ErrNoProvider
@@ -281,46 +279,13 @@ func (m *Models) client(p config.Provider) (provider.Client, error) {
 	if c, ok := m.clients[key]; ok {
 		return c, nil
 	}
-	p, err := p.Expand(m.opts.Getenv)
+	p, err := Expand(p, m.opts.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	o := provider.Options{
-		Name:    p.Name,
-		URL:     p.URL,
-		Token:   p.Token,
-		Timeout: p.Timeout,
-		Headers: p.Headers,
-		Logger:  m.opts.Logger,
-		Retry: provider.Retry{
-			MaxAttempts: &p.Retry.MaxAttempts,
-			BaseDelay:   p.Retry.BaseDelay,
-			MaxDelay:    p.Retry.MaxDelay,
-		},
-	}
-	var c provider.Client
-	switch p.Type {
-	case "openai":
-		c = openai.New(o, p.API)
-	case "anthropic":
-		c = anthropic.New(o)
-	case "google":
-		c = google.New(o)
-	case "ollama":
-		keep := ""
-		if p.KeepAlive != nil {
-			keep = p.KeepAlive.String()
-		}
-		c = ollama.New(o, keep)
-	case "script":
-		if c, err = script.Load(p.Script); err != nil {
-			if missing, ok := errors.AsType[*fs.PathError](err); ok {
-				err = p.Wrong("script", "%v (a path counts from the directory of this file)", missing)
-			}
-			return nil, err
-		}
-	default:
-		return nil, fmt.Errorf("provider %s: unknown type %q", p.Name, p.Type)
+	c, err := newClient(p, m.opts.Logger)
+	if err != nil {
+		return nil, err
 	}
 	m.clients[key] = c
 	return c, nil
@@ -328,7 +293,7 @@ func (m *Models) client(p config.Provider) (provider.Client, error) {
 
 // defaultModel chooses a model where nobody named one.
 func defaultModel(ctx context.Context, p config.Provider, usual string, c provider.Client) (string, error) {
-	if p.Type == "script" { // It knows its own name.
+	if knowsModel(p) {
 		return c.Model(ctx, "").Name, nil
 	}
 	if usual != "" {

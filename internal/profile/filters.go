@@ -1,14 +1,15 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/mcp"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // CheckFilters finds names on the command line that no tool has: who leaves out "Bsh"
@@ -28,10 +29,7 @@ func (p *Profiles) CheckFilters() error {
 			if known || pending(pattern, names) || strings.Contains(pattern, "*") && len(servers.Definitions()) > 0 {
 				continue
 			}
-			hint := `"aura tools" lists them`
-			if near := spelling.Closest(pattern, names); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			hint := cmp.Or(wording.DidYouMean(pattern, names), `"aura tools" lists them`)
 			return fmt.Errorf("%s: there is no tool %q (%s)", f.flag, pattern, hint)
 		}
 	}

@@ -1,14 +1,15 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/tools"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // define lays the tool definitions of the configuration over the tools.
@@ -88,10 +89,7 @@ func (p *Profiles) Undefined() []string {
 		if slices.Contains(names, name) || pending(name, names) {
 			continue
 		}
-		hint := "it may come from an extension that is off"
-		if near := spelling.Closest(name, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		hint := cmp.Or(wording.DidYouMean(name, names), "it may come from an extension that is off")
 		s := p.opts.Config.Definitions[name].Source
 		list = append(list, fmt.Sprintf("%s:%d: there is no tool %q (%s)", s.File, s.Line, name, hint))
 	}

@@ -110,11 +110,3 @@ func Switched(agent, by string) string {
 	}
 	return fmt.Sprintf("agent %s (%s)", agent, by)
 }
-
-// Count is a number with its noun.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -40,8 +40,6 @@ func TestWords(t *testing.T) {
 		render.Retry(1600*time.Millisecond, "429"): "retrying in 2s (429)",
 		render.Switched("code", ""):                "agent code",
 		render.Switched("code", "cycle"):           "agent code (cycle)",
-		render.Count(1, "line"):                    "1 line",
-		render.Count(0, "line"):                    "0 lines",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -9,6 +9,7 @@ import (
 	"github.com/idelchi/aura/internal/render"
 	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // said is something the user said.
@@ -61,7 +62,7 @@ func (b *thought) draw(part, limit int) []string {
 	if part == 0 {
 		title := "thinking…"
 		if b.ended {
-			title = fmt.Sprintf("thought, %s", render.Count(b.words.count(), "line"))
+			title = fmt.Sprintf("thought, %s", wording.Count(b.words.count(), "line"))
 		}
 		if b.shown {
 			return []string{grey.paint("▾ " + title)}
@@ -109,11 +110,11 @@ func (b *note) draw(_, limit int) []string {
 	words := width.ExpandTabs(strings.TrimSpace(terminal.Clean(b.words)))
 	const most = 1 << 20
 	if len(words) > most {
-		words = strings.ToValidUTF8(words[:most], "") + "…"
+		words = wording.Head(words, most) + "…"
 	}
 	lines := wrap(append(spans, span{words, b.body}), limit-2)
 	if more := len(lines) - noteLines; more > 0 && !b.full {
-		lines = append(lines[:noteLines], grey.paint(fmt.Sprintf("… %s (Ctrl+O)", render.Count(more, "more line"))))
+		lines = append(lines[:noteLines], grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(more, "more line"))))
 	}
 	for i := range lines {
 		lead := "  "

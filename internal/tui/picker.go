@@ -9,9 +9,9 @@ import (
 
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/line"
-	"github.com/idelchi/aura/internal/render"
 	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // option is one thing that can be picked.
@@ -158,7 +158,7 @@ func (m *model) pickMode() {
 func (m *model) showSessions(l sessionsList) {
 	list := make([]option, len(l.list))
 	for i, info := range l.list {
-		title := firstLine(info.Title)
+		title := wording.FirstLine(info.Title)
 		if info.Name != "" {
 			title = info.Name + ": " + title
 		}
@@ -167,7 +167,7 @@ func (m *model) showSessions(l sessionsList) {
 				Format("2006-01-02 15:04") +
 				"  " + info.ID[:min(8, len(info.ID))],
 			value:  info.ID,
-			detail: fmt.Sprintf("%s, %s", title, render.Count(info.Messages, "message")),
+			detail: fmt.Sprintf("%s, %s", title, wording.Count(info.Messages, "message")),
 			active: info.ID == l.active,
 		}
 	}
@@ -178,7 +178,7 @@ func (m *model) pickHistory() {
 	entries := m.ui.history.Entries()
 	list := make([]option, 0, len(entries))
 	for _, e := range slices.Backward(entries) {
-		list = append(list, option{name: firstLine(e), value: e})
+		list = append(list, option{name: wording.FirstLine(e), value: e})
 	}
 	m.pick = newPicker("What you typed before", list, func(m *model, o option) tea.Cmd {
 		m.input.Set(o.value)

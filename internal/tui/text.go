@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // sgr is the parameters of a color sequence; empty means none. Only the sixteen
@@ -176,11 +176,8 @@ func (t *longText) line(i int) string {
 		to = t.starts[i] - 1
 	}
 	if to-from > maxRow {
-		cut := from + maxRow
-		for cut > from && !utf8.RuneStart(t.data[cut]) {
-			cut--
-		}
-		return fmt.Sprintf("%s… (%d bytes)", t.data[from:cut], to-from)
+		head := wording.Head(string(t.data[from:from+maxRow+1]), maxRow)
+		return fmt.Sprintf("%s… (%d bytes)", head, to-from)
 	}
 	return string(t.data[from:to])
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/idelchi/aura/internal/render"
 	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // callState is how far a tool call has come.
@@ -168,7 +169,7 @@ func (b *called) diff(limit int) []string {
 		out = append(out, lineStyles[line.Kind].paint(width.Fit(width.ExpandTabs(line.Text), limit)))
 	}
 	if more > 0 {
-		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", render.Count(more, "more line"))))
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(more, "more line"))))
 	}
 	return out
 }
@@ -190,7 +191,7 @@ func (b *called) tail(limit int) []string {
 	}
 	var out []string
 	if hidden > 0 && keep > 0 {
-		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", render.Count(hidden+body.dropped, "line"))))
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(hidden+body.dropped, "line"))))
 	}
 	for i := hidden; i < n && keep > 0; i++ {
 		out = append(out, style.paint(width.Fit(width.ExpandTabs(body.line(i)), limit)))

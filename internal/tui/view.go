@@ -9,9 +9,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/idelchi/aura/internal/line"
-	"github.com/idelchi/aura/internal/render"
 	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // View draws the screen.
@@ -175,7 +175,7 @@ func (m *model) rule() string {
 	case m.log.loose:
 		text = "scrolled up: Esc returns to the end"
 		if n := m.log.below(); n > 0 {
-			text += fmt.Sprintf(" (%s below)", render.Count(n, "block"))
+			text += fmt.Sprintf(" (%s below)", wording.Count(n, "block"))
 		}
 	}
 	if text == "" {

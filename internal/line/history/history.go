@@ -7,9 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idelchi/aura/internal/atomicfile"
 )
 
 const (
@@ -123,20 +124,7 @@ func (l *List) rewrite() {
 			b.WriteByte('\n')
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(l.path), ".history-*") // Made with mode 0600.
-	if err == nil {
-		_, err = f.WriteString(b.String())
-		if e := f.Close(); err == nil {
-			err = e
-		}
-		if err == nil {
-			err = os.Rename(f.Name(), l.path)
-		}
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}
-	if err != nil {
+	if err := atomicfile.Write(l.path, []byte(b.String()), 0o600); err != nil {
 		l.log.Debug("history cannot be shortened", "file", l.path, "error", err)
 	}
 }
