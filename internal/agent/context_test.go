@@ -210,11 +210,11 @@ turns:
 	if slices.Contains(s.AvailableTools, "Done") {
 		t.Error("Done is available before it is switched on")
 	}
-	r.SetAuto(true)
-	r.SetDone(true)
-	r.SetVerbose(true)
+	r.Switches().SetAuto(true)
+	r.Switches().SetDone(true)
+	r.Switches().SetVerbose(true)
 	enforced = true
-	if err := r.SetThink("on"); err != nil {
+	if err := r.Switches().SetThink("on"); err != nil {
 		t.Fatal(err)
 	}
 	s = r.Snapshot()
@@ -238,7 +238,7 @@ turns:
 	if s.SystemPrompt != req.System {
 		t.Errorf("SystemPrompt %q, sent %q", s.SystemPrompt, req.System)
 	}
-	r.SetDone(false)
+	r.Switches().SetDone(false)
 	var sent []string
 	for _, tool := range req.Tools {
 		sent = append(sent, tool.Name)
@@ -334,11 +334,11 @@ func TestThinking(t *testing.T) {
 		},
 	})
 	r.send("a")
-	if err := r.SetThink("high"); err != nil {
+	if err := r.Switches().SetThink("high"); err != nil {
 		t.Fatal(err)
 	}
 	r.send("b")
-	if err := r.SetThink("on"); err != nil {
+	if err := r.Switches().SetThink("on"); err != nil {
 		t.Fatal(err)
 	}
 	r.send("c")
@@ -350,7 +350,7 @@ func TestThinking(t *testing.T) {
 			t.Errorf("request %d: mode %q, want %q", i+1, got, want)
 		}
 	}
-	if err := r.SetThink("hard"); err == nil {
+	if err := r.Switches().SetThink("hard"); err == nil {
 		t.Error("an unknown mode is accepted")
 	}
 	if got := r.seen(agent.ThoughtDelta); !slices.Equal(got, []string{"hmm"}) {

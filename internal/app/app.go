@@ -191,8 +191,10 @@ func (a *App) openAgent() error {
 		Resolve:  a.resolve,
 		Agent:    a.opts.Choice.Agent,
 		Mode:     a.opts.Choice.Mode,
-		Auto:     a.opts.Choice.Auto,
-		Think:    a.opts.Choice.Think,
+		Switches: agent.Choices{
+			Auto: a.opts.Choice.Auto, Verbose: a.opts.Choice.Verbose, Think: a.opts.Choice.Think,
+			MaxSteps: a.opts.Limits.MaxSteps,
+		},
 		Todo:     a.todo,
 		Logger:   a.log,
 		Place: agent.Place{
@@ -224,12 +226,8 @@ func (a *App) openAgent() error {
 		o.Log = log
 	}
 	var err error
-	if a.agent, err = agent.New(o); err != nil {
-		return err
-	}
-	a.agent.SetMaxSteps(a.opts.Limits.MaxSteps)
-	a.agent.SetVerbose(a.opts.Choice.Verbose)
-	return nil
+	a.agent, err = agent.New(o)
+	return err
 }
 
 // openLog opens the debug log in home.
@@ -278,7 +276,7 @@ func (a *App) Start(ctx context.Context, key string) error {
 		if err := commands.Resume(ctx, a.commands, key, func() { a.Ready(ctx) }); err != nil {
 			return err
 		}
-		a.agent.SetVerbose(a.agent.Verbose() || a.opts.Choice.Verbose)
+		a.agent.Switches().SetVerbose(a.agent.Switches().Verbose() || a.opts.Choice.Verbose)
 	}
 	a.startServers(ctx)
 	a.Ready(ctx)

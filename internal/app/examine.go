@@ -126,7 +126,7 @@ func Rehearse(o Options) (names []string, problems []error, err error) {
 			Place: agent.Place{Workdir: a.workdir, LaunchDir: a.workdir, Vars: o.Vars},
 		})
 		if err == nil {
-			_, err = x.SystemPrompt()
+			_, err = x.SystemPrompt(context.Background())
 		}
 		if err != nil {
 			problems = append(problems, err)

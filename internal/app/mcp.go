@@ -96,6 +96,7 @@ func (a *App) wantedServers(ctx context.Context, names []string) []string {
 			continue
 		}
 		if when := s.When(); when != nil {
+			a.agent.ResolveModel(ctx)
 			snapshot := a.agent.Snapshot()
 			if !when.Eval(ctx, condition.Env{Context: &snapshot, Shell: a.shell}) {
 				continue

@@ -143,6 +143,7 @@ func pluginCommand(c tool.Command) commands.Command {
 		out.Hints = append(out.Hints, h)
 	}
 	run := func(ctx context.Context, s *commands.Session, args string) (agent.Input, error) {
+		s.Agent.ResolveModel(ctx)
 		r, err := c.Run(ctx, args, s.Agent.Snapshot())
 		if err != nil {
 			return agent.Input{}, fmt.Errorf("/%s: %w", c.Name, err)

@@ -110,6 +110,7 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("%s: %w", t.Name, err)}
 	}
+	a.Agent().ResolveModel(ctx)
 	snap := a.Agent().Snapshot()
 	if err := e.confine(&t, values, f.restrictions(snap.Workdir), snap.Workdir); err != nil {
 		return err
