@@ -9,6 +9,7 @@ import (
 	"github.com/idelchi/aura/internal/conversation"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -31,7 +32,7 @@ type call struct {
 // malformedText is what a model reads whose arguments cannot be parsed.
 func malformedText(raw string) string {
 	if len(raw) > 200 {
-		raw = conversation.Head(raw, 200) + "…"
+		raw = wording.Head(raw, 200) + "…"
 	}
 	return fmt.Sprintf("the arguments are not a valid JSON object: %s\nSend the call again with valid JSON.", raw)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/conversation"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -80,10 +80,7 @@ func (h *host) notDeferred(name string) error {
 	for _, t := range a.profile.Deferred {
 		names = append(names, t.Name)
 	}
-	if near := spelling.Closest(name, names); near != "" {
-		return fmt.Errorf("no tool %q can be loaded (did you mean %q?)", name, near)
-	}
-	return fmt.Errorf("no tool %q can be loaded", name)
+	return fmt.Errorf("no tool %q can be loaded%s", name, wording.Suggest(name, names))
 }
 
 // notDelegated are the tools that a sub-agent does without: one that delegates

@@ -13,6 +13,7 @@ import (
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -262,7 +263,7 @@ func (t *turn) title(ctx context.Context, said, answer string) {
 		return
 	}
 	text, cost, err := s.Model.complete(a.feed.retries(ctx), cmp.Or(s.Prompt, titlePrompt),
-		said+"\n\n"+conversation.Head(answer, 2000))
+		said+"\n\n"+wording.Head(answer, 2000))
 	a.conv.Stats.Spend(cost.Input, cost.Output)
 	if err != nil {
 		a.opts.Logger.Warn("no title", "error", err)

@@ -75,9 +75,10 @@ func findPython(cfg *config.Config, workdir string, env environ, overrides []str
 	if err != nil {
 		home = "" // Nobody's extensions.
 	}
+	tree, _ := config.Within(workdir)
 	p := Python{
 		Cache: cacheDir(cfg.Homes), Workdir: workdir, Env: env.list(), limits: f.Extensions,
-		Dirs: pyext.FindDirs(workdir, home, cfg.Homes.Global, cfg.Homes.Projects),
+		Dirs: pyext.FindDirs(tree, home, cfg.Homes.Global, cfg.Homes.Projects),
 	}
 	p.Interpreter, p.Err = pyext.FindInterpreter(workdir, f.Python, env.get)
 	var installed []pyext.Extension

@@ -1,12 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // checkFilters finds names on the command line that no tool has: who leaves out "Bsh"
@@ -25,10 +26,7 @@ func (a *App) checkFilters() error {
 			if known || pending(p, names) || strings.Contains(p, "*") && len(a.servers.Servers()) > 0 {
 				continue
 			}
-			hint := `"aura tools" lists them`
-			if near := spelling.Closest(p, names); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			hint := cmp.Or(wording.DidYouMean(p, names), `"aura tools" lists them`)
 			return fmt.Errorf("%s: there is no tool %q (%s)", f.flag, p, hint)
 		}
 	}

@@ -28,9 +28,14 @@ func (a *App) loadServers(cfg *config.Config) ([]mcp.Server, error) {
 	}
 	project := ""
 	if f.MCP.Project {
-		project = mcp.FindProject(a.workdir)
+		dirs, _ := config.Within(a.workdir)
+		project = mcp.FindProject(dirs)
 	}
-	return mcp.Load(cfg.Files["mcp"], cfg.Homes.Global, project)
+	var files []mcp.File
+	for _, f := range cfg.Files["mcp"] {
+		files = append(files, mcp.File(f))
+	}
+	return mcp.Load(files, cfg.Homes.Global, project)
 }
 
 // openServers makes the hub of the session; no server is started.

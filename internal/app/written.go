@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -11,9 +12,9 @@ import (
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/skills"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/tools"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // written is what people wrote for the model beside the configuration.
@@ -167,10 +168,7 @@ func (a *App) reviewWritten() {
 		if slices.Contains(names, name) || pending(name, names) {
 			continue
 		}
-		hint := "it may come from an extension that is off"
-		if near := spelling.Closest(name, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		hint := cmp.Or(wording.DidYouMean(name, names), "it may come from an extension that is off")
 		s := a.cfg.Definitions[name].Source
 		a.agent.Notice("tools", fmt.Sprintf("%s:%d: there is no tool %q (%s)", s.File, s.Line, name, hint))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 func newExtensions(e *env) *cobra.Command {
@@ -112,10 +113,7 @@ func findExtension(p *app.Python, name string) (pyext.Extension, error) {
 	if x, ok := pyext.ContribExtension(p.Cache, name); ok {
 		return x, nil
 	}
-	hint := `"aura extensions list" lists them`
-	if best := spelling.Closest(name, append(extensionNames(active), pyext.Contrib()...)); best != "" {
-		hint = fmt.Sprintf("did you mean %q?", best)
-	}
+	hint := cmp.Or(wording.DidYouMean(name, append(extensionNames(active), pyext.Contrib()...)), `"aura extensions list" lists them`)
 	return pyext.Extension{}, fmt.Errorf("no extension %q (%s)", name, hint)
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/skills"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // ErrExit is returned by the command that ends the session.
@@ -156,7 +156,7 @@ func Find(list []Command, name string) (Command, error) {
 			names[i] = list[i].Name
 		}
 		hint := ""
-		if near := spelling.Closest(name, names); near != "" {
+		if near := wording.Closest(name, names); near != "" {
 			hint = fmt.Sprintf(", did you mean /%s?", near)
 		}
 		return Command{}, fmt.Errorf("unknown command: /%s (try /help)%s", name, hint)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/pyext"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const extensionsDetails = `For each extension its name, where it is from and how it is, and below it what it
@@ -81,12 +82,12 @@ func registered(x pyext.Loaded, failures []lifecycle.Record) string {
 	}
 	prompt := ""
 	if len(x.Prompts) > 0 {
-		prompt = count(len(x.Prompts), "paragraph")
+		prompt = wording.Count(len(x.Prompts), "paragraph")
 	}
 	failed := ""
 	if n := len(failures); n > 0 && x.Error == "" {
 		last := failures[n-1]
-		failed = fmt.Sprintf("%s, last at %s: %s", count(n, "time"), last.Moment, clip(last.Detail, 200))
+		failed = fmt.Sprintf("%s, last at %s: %s", wording.Count(n, "time"), last.Moment, clip(last.Detail, 200))
 	}
 	var rows [][]string
 	for _, row := range [][]string{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/mcp"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const mcpDetails = `/mcp lists the MCP servers, their state and how many tools, prompts and resources
@@ -60,9 +61,9 @@ func mcpCounts(s mcp.Status) string {
 	if s.State != mcp.Connected {
 		return clip(s.Server.Target(), 80)
 	}
-	text := count(len(s.Tools), "tool")
+	text := wording.Count(len(s.Tools), "tool")
 	if len(s.Prompts) > 0 {
-		text += ", " + count(len(s.Prompts), "prompt")
+		text += ", " + wording.Count(len(s.Prompts), "prompt")
 	}
 	if s.Server.Deferred {
 		text += ", deferred"
@@ -71,13 +72,6 @@ func mcpCounts(s mcp.Status) string {
 		text += fmt.Sprintf(", %d left out", len(s.Skipped))
 	}
 	return text
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // MCPDetails is all about one server.

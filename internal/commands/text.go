@@ -3,6 +3,8 @@ package commands
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // columns lays out rows as an aligned table without trailing blanks, each line
@@ -35,11 +37,7 @@ func columns(indent string, rows [][]string) string {
 
 // clip makes text one line of at most limit characters.
 func clip(text string, limit int) string {
-	line := strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(line) <= limit {
-		return line
-	}
-	return strings.TrimSpace(string([]rune(line)[:limit-1])) + "…"
+	return wording.Line(text, limit)
 }
 
 // mark is the first column of lists in which one row is active.

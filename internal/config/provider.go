@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Provider says how to reach one model server.
@@ -42,22 +45,12 @@ func (p Provider) Wrong(key, format string, args ...any) *Error {
 func (p Provider) line(key string) int { return cmp.Or(p.lines[key], p.Source.Line) }
 
 // locate remembers where the keys of the provider are.
-func (p *Provider) locate(d *decoder, n *yaml.Node) {
+func (p *Provider) locate(d *strictyaml.Decoder, n *yaml.Node) {
 	p.lines = map[string]int{}
-	each(n, func(key, value *yaml.Node) {
-		p.lines[key.Value] = key.Line + d.shift
-		each(value, func(inner, _ *yaml.Node) { p.lines[key.Value+"."+inner.Value] = inner.Line + d.shift })
+	strictyaml.Each(n, func(key, value *yaml.Node) {
+		p.lines[key.Value] = d.LineOf(key)
+		strictyaml.Each(value, func(inner, _ *yaml.Node) { p.lines[key.Value+"."+inner.Value] = d.LineOf(inner) })
 	})
-}
-
-// each calls do with the pairs of a mapping.
-func each(n *yaml.Node, do func(key, value *yaml.Node)) {
-	if n = find(n); n == nil || n.Kind != yaml.MappingNode {
-		return
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		do(n.Content[i], n.Content[i+1])
-	}
 }
 
 // Retry says how often a failed request is sent again and how long between.
@@ -116,7 +109,7 @@ func (p Provider) Expand(getenv func(string) string) (Provider, error) {
 		}
 		p.Headers = headers
 	}
-	return p, errs.err()
+	return p, errs.Err()
 }
 
 func expands(text string, getenv func(string) string) bool {
@@ -188,20 +181,20 @@ func wordByte(c byte, first bool) bool {
 }
 
 // check finds mistakes between keys and makes paths absolute.
-func (p *Provider) check(d *decoder, n *yaml.Node) {
+func (p *Provider) check(d *strictyaml.Decoder, n *yaml.Node) {
 	bad := func(key, format string, args ...any) {
-		at := find(n, key)
+		at := strictyaml.Find(n, key)
 		if at == nil {
-			at = &yaml.Node{Line: p.Source.Line - d.shift}
+			at = &yaml.Node{Line: p.Source.Line}
 		}
-		d.errorf(at, p.Name+"."+key, format, args...)
+		d.Errorf(at, p.Name+"."+key, format, args...)
 	}
 	if p.Type == "" {
 		bad("type", "missing (openai, anthropic, google, ollama or script)")
 	}
 	if p.URL != "" && !strings.Contains(p.URL, "$") {
 		if u, err := url.Parse(p.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			bad("url", "%q is not an http or https address", short(p.URL))
+			bad("url", "%q is not an http or https address", wording.Short(p.URL))
 		}
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -168,7 +169,7 @@ func shortened(text string, limit int) string {
 	if limit < 0 || len(text) <= limit {
 		return text
 	}
-	return Head(text, limit) + " […]"
+	return wording.Head(text, limit) + " […]"
 }
 
 // summaryTag is how a summary begins.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // bytesPerToken is the rough size of a token. No tokenizer is linked: estimates are
@@ -79,7 +80,7 @@ func (t *Tokens) Cut(text string, limit int) string {
 		return text
 	}
 	keep := int(float64(limit) * bytesPerToken * float64(len(text)/bytesPerToken) / float64(max(size, 1)))
-	begin, end := Head(text, keep*2/3), tail(text, keep/3)
+	begin, end := wording.Head(text, keep*2/3), wording.Tail(text, keep/3)
 	return fmt.Sprintf(
 		"%s\n\n[… %d of %d bytes left out: the result is larger than %d tokens. Ask for less at a time.]\n\n%s",
 		begin, len(text)-len(begin)-len(end), len(text), limit, end,

@@ -225,11 +225,3 @@ func oneLine(text string) string {
 	}
 	return strings.Join(lines, "; ")
 }
-
-// count says how many there are: "1 hook", "2 hooks".
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}

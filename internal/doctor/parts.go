@@ -18,6 +18,7 @@ import (
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/tools"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // agents makes the profiles and prompts of all agents.
@@ -91,7 +92,7 @@ func taskList(_ context.Context, p *patient) []Finding {
 	case len(list) == 0:
 		return nil
 	}
-	return []Finding{ok("tasks", count(len(list), "task"))}
+	return []Finding{ok("tasks", wording.Count(len(list), "task"))}
 }
 
 // hookList compiles the hooks and looks for the programs that they start.
@@ -131,7 +132,7 @@ func hookList(_ context.Context, p *patient) []Finding {
 		}
 	}
 	if len(all) > 0 && !slices.ContainsFunc(list, func(f Finding) bool { return f.Level == Fail }) {
-		text := count(len(all), "hook")
+		text := wording.Count(len(all), "hook")
 		if len(idle) > 0 {
 			text += fmt.Sprintf(", %d of them disabled", len(idle))
 		}
@@ -205,7 +206,7 @@ func plugins(ctx context.Context, p *patient) []Finding {
 		list = append(list, warn("plugins", strings.TrimPrefix(text, "warning: "), ""))
 	}
 	if len(infos) > 0 && len(list) == 0 {
-		text := count(len(infos), "plugin")
+		text := wording.Count(len(infos), "plugin")
 		if loaded < len(infos) {
 			text += fmt.Sprintf(", %d of them switched off", len(infos)-loaded)
 		}
@@ -230,7 +231,7 @@ func extensions(ctx context.Context, p *patient) []Finding {
 			return []Finding{warn("python", err.Error(), "only needed for Python extensions, of which there are none")}
 		}
 		return []Finding{
-			fail("python", err.Error(), fmt.Sprintf("%s cannot run without it", count(len(active), "extension"))),
+			fail("python", err.Error(), fmt.Sprintf("%s cannot run without it", wording.Count(len(active), "extension"))),
 		}
 	}
 	if py.Err != nil {
@@ -276,7 +277,7 @@ func extensions(ctx context.Context, p *patient) []Finding {
 	case err != nil && broken == 0:
 		list = append(list, fail("extensions", err.Error(), ""))
 	case broken == 0:
-		list = append(list, ok("extensions", count(len(active), "extension")))
+		list = append(list, ok("extensions", wording.Count(len(active), "extension")))
 	}
 	return list
 }
@@ -288,7 +289,7 @@ func skillList(_ context.Context, p *patient) []Finding {
 		out = append(out, fail("skill", problem.Error(), "the model cannot use it"))
 	}
 	if len(list) > 0 && len(out) == 0 {
-		out = append(out, ok("skills", count(len(list), "skill")))
+		out = append(out, ok("skills", wording.Count(len(list), "skill")))
 	}
 	return out
 }
@@ -311,7 +312,7 @@ func servers(ctx context.Context, p *patient) []Finding {
 		where := fmt.Sprintf("%s:%d", s.Server.File, s.Server.Line)
 		switch s.State {
 		case mcp.Connected:
-			list = append(list, ok(name, fmt.Sprintf("connected, %s", count(len(s.Tools), "tool"))))
+			list = append(list, ok(name, fmt.Sprintf("connected, %s", wording.Count(len(s.Tools), "tool"))))
 		case mcp.Connecting:
 			list = append(
 				list,

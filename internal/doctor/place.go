@@ -13,6 +13,7 @@ import (
 	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // confinement looks at the sandbox.
@@ -101,7 +102,7 @@ func sessions(_ context.Context, p *patient) []Finding {
 	if err != nil {
 		return []Finding{fail(name, err.Error(), "")}
 	}
-	found := []Finding{ok(name, fmt.Sprintf("%s in %s", count(len(list), "session"), dir))}
+	found := []Finding{ok(name, fmt.Sprintf("%s in %s", wording.Count(len(list), "session"), dir))}
 	for _, s := range list {
 		if s.Error != "" {
 			found = append(found, warn(name, s.Error, "aura sessions delete "+s.ID+" removes it"))

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -62,7 +63,7 @@ func reach(ctx context.Context, t app.Target) []Finding {
 	if err != nil {
 		return []Finding{unreachable(name, t.Provider, err)}
 	}
-	list := []Finding{ok(name, fmt.Sprintf("answers, %s", count(len(models), "model")))}
+	list := []Finding{ok(name, fmt.Sprintf("answers, %s", wording.Count(len(models), "model")))}
 	switch {
 	case t.Model == "" && len(models) == 0:
 		list = append(
@@ -74,14 +75,11 @@ func reach(ctx context.Context, t app.Target) []Finding {
 	case known(models, t.Model):
 		list = append(list, ok("model", t.Model))
 	default:
-		hint := `"aura models" lists them`
 		var names []string
 		for _, m := range models {
 			names = append(names, m.Name)
 		}
-		if near := spelling.Closest(t.Model, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		hint := cmp.Or(wording.DidYouMean(t.Model, names), `"aura models" lists them`)
 		list = append(
 			list,
 			warn("model", fmt.Sprintf("%q is not among the models of %s", t.Model, t.Provider.Name), hint),

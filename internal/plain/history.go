@@ -5,9 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/idelchi/aura/internal/atomicfile"
 )
 
 const (
@@ -113,20 +114,7 @@ func (h *history) rewrite() {
 			b.WriteByte('\n')
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(h.path), ".history-*") // Made with mode 0600.
-	if err == nil {
-		_, err = f.WriteString(b.String())
-		if e := f.Close(); err == nil {
-			err = e
-		}
-		if err == nil {
-			err = os.Rename(f.Name(), h.path)
-		}
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}
-	if err != nil {
+	if err := atomicfile.Write(h.path, []byte(b.String()), 0o600); err != nil {
 		h.log.Debug("history cannot be shortened", "file", h.path, "error", err)
 	}
 }

@@ -3,9 +3,9 @@ package plain
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // callKey identifies a call; sub-agents number theirs by themselves.
@@ -123,14 +123,8 @@ func (p *Printer) toolFinished(e agent.Event) {
 // failure shows the last lines of a failed result, where errors stand.
 func (p *Printer) failure(text string, count int) {
 	const most = 64 << 10
-	if len(text) > most {
-		text = text[len(text)-most:]
-		for len(text) > 0 && !utf8.RuneStart(text[0]) {
-			text = text[1:]
-		}
-	}
 	var lines []string
-	for line := range strings.Lines(stripEscapes(text)) {
+	for line := range strings.Lines(stripEscapes(wording.Tail(text, most))) {
 		if line = strings.TrimRight(line, " \t\n"); line != "" {
 			lines = append(lines, line)
 		}

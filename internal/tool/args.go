@@ -1,6 +1,10 @@
 package tool
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/idelchi/aura/internal/jsontext"
+)
 
 // ArgsJSON is args as JSON with sorted keys and without HTML escapes; nil is {}.
 // A value that JSON has no form for is replaced by null.
@@ -8,19 +12,19 @@ func ArgsJSON(args map[string]any) string {
 	if args == nil {
 		return "{}"
 	}
-	text, err := marshal(args)
+	text, err := jsontext.Marshal(args)
 	if err == nil {
 		return string(text)
 	}
 	clean := make(map[string]any, len(args))
 	for name, v := range args {
-		if _, err := marshal(v); err == nil {
+		if _, err := jsontext.Marshal(v); err == nil {
 			clean[name] = v
 		} else {
 			clean[name] = nil
 		}
 	}
-	text, err = marshal(clean)
+	text, err = jsontext.Marshal(clean)
 	if err != nil {
 		return "{}"
 	}

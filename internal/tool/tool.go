@@ -64,10 +64,13 @@ type Call struct {
 	Host Host
 }
 
+// Image is a picture in a result.
+type Image = message.Image
+
 // Result is what a tool answers.
 type Result struct {
 	Text   string
-	Images []message.Image
+	Images []Image
 	Done   bool // The model has declared its work finished: the turn ends.
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // said is something the user said.
@@ -59,7 +60,7 @@ func (b *thought) draw(part, width int) []string {
 	if part == 0 {
 		title := "thinking…"
 		if b.ended {
-			title = fmt.Sprintf("thought, %s", count(b.words.count(), "line"))
+			title = fmt.Sprintf("thought, %s", wording.Count(b.words.count(), "line"))
 		}
 		if b.shown {
 			return []string{grey.paint("▾ " + title)}
@@ -107,11 +108,11 @@ func (b *note) draw(_, width int) []string {
 	words := strings.ReplaceAll(strings.TrimSpace(plain.Clean(b.words)), "\t", "    ")
 	const most = 1 << 20
 	if len(words) > most {
-		words = strings.ToValidUTF8(words[:most], "") + "…"
+		words = wording.Head(words, most) + "…"
 	}
 	lines := wrap(append(spans, span{words, b.body}), width-2)
 	if more := len(lines) - noteLines; more > 0 && !b.full {
-		lines = append(lines[:noteLines], grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(more, "more line"))))
+		lines = append(lines[:noteLines], grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(more, "more line"))))
 	}
 	for i := range lines {
 		lead := "  "
@@ -168,12 +169,4 @@ func (t touch) line(width int) string {
 		text += ": " + plain.OneLine(t.detail)
 	}
 	return "  " + w.style.paint(w.sign+" "+fit(text, max(width-4, 1)))
-}
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

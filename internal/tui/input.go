@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // editor is the text that the user types: several lines, with large pastes shown
@@ -94,7 +95,7 @@ func (e *editor) shown(r rune) string {
 		return fmt.Sprintf(
 			"[paste %d: %s]",
 			i+1,
-			count(strings.Count(strings.TrimSuffix(e.pastes[i], "\n"), "\n")+1, "line"),
+			wording.Count(strings.Count(strings.TrimSuffix(e.pastes[i], "\n"), "\n")+1, "line"),
 		)
 	}
 	if r == '\t' {

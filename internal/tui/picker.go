@@ -9,6 +9,7 @@ import (
 
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // option is one thing that can be picked.
@@ -159,7 +160,7 @@ func (m *model) pickMode() {
 func (m *model) showSessions(l sessionsList) {
 	list := make([]option, len(l.list))
 	for i, info := range l.list {
-		title := firstLine(info.Title)
+		title := wording.FirstLine(info.Title)
 		if info.Name != "" {
 			title = info.Name + ": " + title
 		}
@@ -168,7 +169,7 @@ func (m *model) showSessions(l sessionsList) {
 				Format("2006-01-02 15:04") +
 				"  " + info.ID[:min(8, len(info.ID))],
 			value:  info.ID,
-			detail: fmt.Sprintf("%s, %s", title, count(info.Messages, "message")),
+			detail: fmt.Sprintf("%s, %s", title, wording.Count(info.Messages, "message")),
 			active: info.ID == l.active,
 		}
 	}
@@ -179,7 +180,7 @@ func (m *model) pickHistory() {
 	entries := m.ui.history.Entries()
 	list := make([]option, 0, len(entries))
 	for _, e := range slices.Backward(entries) {
-		list = append(list, option{name: firstLine(e), value: e})
+		list = append(list, option{name: wording.FirstLine(e), value: e})
 	}
 	m.pick = newPicker("What you typed before", list, func(m *model, o option) tea.Cmd {
 		m.input.set(o.value)

@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // sgr is the parameters of a colour sequence; empty means none. Only the sixteen
@@ -300,11 +301,8 @@ func (t *longText) line(i int) string {
 		to = t.starts[i] - 1
 	}
 	if to-from > maxRow {
-		cut := from + maxRow
-		for cut > from && !utf8.RuneStart(t.data[cut]) {
-			cut--
-		}
-		return fmt.Sprintf("%s… (%d bytes)", t.data[from:cut], to-from)
+		head := wording.Head(string(t.data[from:from+maxRow+1]), maxRow)
+		return fmt.Sprintf("%s… (%d bytes)", head, to-from)
 	}
 	return string(t.data[from:to])
 }

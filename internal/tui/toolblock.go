@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // callState is how far a tool call has come.
@@ -158,7 +159,7 @@ func (b *called) diff(width int) []string {
 		out = append(out, diffStyle(line).paint(fit(strings.ReplaceAll(line, "\t", "    "), width)))
 	}
 	if more > 0 {
-		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(more, "more line"))))
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(more, "more line"))))
 	}
 	return out
 }
@@ -187,7 +188,7 @@ func (b *called) tail(width int) []string {
 	}
 	var out []string
 	if hidden > 0 && keep > 0 {
-		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(hidden+body.dropped, "line"))))
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(hidden+body.dropped, "line"))))
 	}
 	for i := hidden; i < n && keep > 0; i++ {
 		out = append(out, style.paint(fit(strings.ReplaceAll(body.line(i), "\t", "    "), width)))

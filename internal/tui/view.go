@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // View draws the screen.
@@ -172,7 +173,7 @@ func (m *model) rule() string {
 	case m.log.loose:
 		text = "scrolled up: Esc returns to the end"
 		if n := m.log.below(); n > 0 {
-			text += fmt.Sprintf(" (%s below)", count(n, "block"))
+			text += fmt.Sprintf(" (%s below)", wording.Count(n, "block"))
 		}
 	}
 	if text == "" {

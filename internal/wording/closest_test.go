@@ -1,10 +1,10 @@
-package spelling_test
+package wording_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 func TestClosest(t *testing.T) {
@@ -13,7 +13,7 @@ func TestClosest(t *testing.T) {
 		"max_stepz": "max_steps", "MAX_STEPS": "max_steps", "max_setps": "max_steps", "mdoe": "mode", "model": "Model",
 		"comp": "compaction", "tool": "tools", "zzz": "", "": "", "x": "", "modx": "mode", strings.Repeat("m", 1000): "", "tö": "",
 	} {
-		if got := spelling.Closest(name, list); got != want {
+		if got := wording.Closest(name, list); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}

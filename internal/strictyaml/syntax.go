@@ -1,4 +1,4 @@
-package config
+package strictyaml
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 )
 
 // syntax reports YAML that cannot be read.
-func (d *decoder) syntax(src []byte, err error) {
+func (d *Decoder) syntax(src []byte, err error) {
 	load, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok {
-		d.errs.add(d.file, 0, "", "%v", err)
+		d.Errors.Add(d.File, 0, "", "%v", err)
 		return
 	}
 	msg := strings.TrimPrefix(load.Message, "yaml: ")
@@ -20,10 +20,10 @@ func (d *decoder) syntax(src []byte, err error) {
 	case strings.Contains(msg, "no documents"):
 		return
 	case strings.Contains(msg, "found multiple"):
-		d.errs.add(d.file, 0, "", "more than one YAML document (split the file)")
+		d.Errors.Add(d.File, 0, "", "more than one YAML document (split the file)")
 		return
 	case load.ContextMsg != "" && load.ContextMark.Line > 0 && load.ContextMark.Line != load.Mark.Line:
-		msg = load.ContextMsg + " that starts on line " + strconv.Itoa(load.ContextMark.Line+d.shift) + ": " + msg
+		msg = load.ContextMsg + " that starts on line " + strconv.Itoa(load.ContextMark.Line+d.shift()) + ": " + msg
 	case load.ContextMsg != "":
 		msg = load.ContextMsg + ": " + msg
 	}
@@ -34,7 +34,7 @@ func (d *decoder) syntax(src []byte, err error) {
 	if strings.HasSuffix(msg, "cannot start any token") && tabbed(src, line) {
 		msg = "a tab where blanks are expected (YAML is indented with blanks only)"
 	}
-	d.errs.add(d.file, line+d.shift, "", "invalid YAML: %s", msg)
+	d.Errors.Add(d.File, line+d.shift(), "", "invalid YAML: %s", msg)
 }
 
 // tabbed reports whether a line, counted from 1, begins with a tab.

@@ -1,4 +1,4 @@
-package config
+package strictyaml
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Error is one mistake in one configuration file.
+// Error is one mistake in one file.
 type Error struct {
 	File string // Path of the file, or "--override".
 	Line int    // From 1; 0 when the mistake has no line.
@@ -55,8 +55,8 @@ func (e Errors) Unwrap() []error {
 	return list
 }
 
-// err orders the mistakes and is nil when there are none.
-func (e Errors) err() error {
+// Err orders the mistakes and is nil when there are none.
+func (e Errors) Err() error {
 	if len(e) == 0 {
 		return nil
 	}
@@ -66,6 +66,7 @@ func (e Errors) err() error {
 	return e
 }
 
-func (e *Errors) add(file string, line int, path, format string, args ...any) {
+// Add appends a mistake.
+func (e *Errors) Add(file string, line int, path, format string, args ...any) {
 	*e = append(*e, &Error{File: file, Line: line, Path: path, Msg: fmt.Sprintf(format, args...)})
 }

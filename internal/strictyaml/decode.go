@@ -1,4 +1,7 @@
-package config
+// Package strictyaml decodes YAML that users write: unknown and duplicate keys, wrong
+// types and values out of range are mistakes with a file, a line and a hint, and all of
+// them are reported together. It knows nothing of what is decoded.
+package strictyaml
 
 import (
 	"math"
@@ -9,12 +12,14 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/wording"
 )
 
-const (
-	maxNodes = 100_000 // Values in one document, aliases expanded.
-	maxDepth = 64
-)
+// MaxDepth is how deep values may be nested.
+const MaxDepth = 64
+
+const maxNodes = 100_000 // Values in one document, aliases expanded.
 
 // Defaulter is implemented by pointer types that do not start empty: SetDefaults is
 // called on every new element of a map or list before its keys are read.
@@ -30,40 +35,47 @@ type Defaulter interface{ SetDefaults() }
 // float64, bool, string, []any, map[string]any or nil; dates stay text.
 func Decode(file string, line int, src []byte, v any) error {
 	var errs Errors
-	d := newDecoder(file, line-1, &errs)
-	if n := d.parse(src); n != nil {
-		d.decode(n, reflect.ValueOf(v).Elem(), "", "")
+	d := &Decoder{File: file, Line: line, Errors: &errs}
+	if n := d.Parse(src); n != nil {
+		d.Decode(n, v, "")
 	}
-	return errs.err()
+	return errs.Err()
 }
 
-// nodeDecoder is a type that reads its own YAML.
-type nodeDecoder interface {
-	decodeNode(d *decoder, n *yaml.Node, path string)
+// NodeDecoder is implemented by pointer types that read their own YAML. n is neither an
+// alias nor null; path is where it is, for messages.
+type NodeDecoder interface {
+	DecodeYAML(d *Decoder, n *yaml.Node, path string)
 }
 
-type decoder struct {
-	file  string
-	shift int // Lines before the document in its file.
-	errs  *Errors
-	nodes int // Values that may still be read.
+// Decoder reads the values of one document. It is used by one goroutine.
+type Decoder struct {
+	File   string  // For messages.
+	Line   int     // Line of File on which the document starts, from 1, which 0 means too.
+	Errors *Errors // Takes the mistakes.
+
+	used  int // Values that have been read.
 	depth int
 }
 
-func newDecoder(file string, shift int, errs *Errors) *decoder {
-	return &decoder{file: file, shift: shift, errs: errs, nodes: maxNodes}
-}
-
-func (d *decoder) errorf(n *yaml.Node, path, format string, args ...any) {
-	line := 0
-	if n != nil && n.Line > 0 {
-		line = n.Line + d.shift
+// LineOf is the line of a value in the file, 0 where it has none.
+func (d *Decoder) LineOf(n *yaml.Node) int {
+	if n == nil || n.Line == 0 {
+		return 0
 	}
-	d.errs.add(d.file, line, path, format, args...)
+	return n.Line + d.shift()
 }
 
-// parse gives the root value of a document, nil when it is empty or broken.
-func (d *decoder) parse(src []byte) *yaml.Node {
+// shift is how many lines of the file come before the document.
+func (d *Decoder) shift() int { return max(d.Line-1, 0) }
+
+// Errorf reports a mistake in the value n at path.
+func (d *Decoder) Errorf(n *yaml.Node, path, format string, args ...any) {
+	d.Errors.Add(d.File, d.LineOf(n), path, format, args...)
+}
+
+// Parse gives the root value of a document, nil when it is empty or broken.
+func (d *Decoder) Parse(src []byte) *yaml.Node {
 	if len(strings.TrimSpace(string(src))) == 0 {
 		return nil
 	}
@@ -80,8 +92,8 @@ func (d *decoder) parse(src []byte) *yaml.Node {
 
 // enter counts a value against the limits that stop alias bombs and self-references.
 // Every enter that succeeds is followed by d.depth--.
-func (d *decoder) enter(n *yaml.Node, path string) bool {
-	if d.depth == maxDepth {
+func (d *Decoder) enter(n *yaml.Node, path string) bool {
+	if d.depth == MaxDepth {
 		d.spend(n, path, maxNodes)
 		return false
 	}
@@ -92,21 +104,29 @@ func (d *decoder) enter(n *yaml.Node, path string) bool {
 	return true
 }
 
-// spend takes count values off the limit. Going over it is reported once and ends the decoding.
-func (d *decoder) spend(n *yaml.Node, path string, count int) bool {
-	if d.nodes > count {
-		d.nodes -= count
+// spend counts values against the limit. Going over it is reported once and ends the decoding.
+func (d *Decoder) spend(n *yaml.Node, path string, count int) bool {
+	if d.used+count < maxNodes {
+		d.used += count
 		return true
 	}
-	if d.nodes > 0 {
-		d.nodes = 0
-		d.errorf(n, short(path), "too large or nested too deeply (aliases count with what they stand for)")
+	if d.used < maxNodes {
+		d.used = maxNodes
+		d.Errorf(n, wording.Short(path), "too large or nested too deeply (aliases count with what they stand for)")
 	}
 	return false
 }
 
+// Decode reads n into the value v points to and reports whether that went without a
+// mistake.
+func (d *Decoder) Decode(n *yaml.Node, v any, path string) bool {
+	before := len(*d.Errors)
+	d.decode(n, reflect.ValueOf(v).Elem(), path, "")
+	return len(*d.Errors) == before
+}
+
 // decode reads n into v. tag holds the limits of the struct field v came from.
-func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
+func (d *Decoder) decode(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
 	if !d.enter(n, path) {
 		return
 	}
@@ -114,9 +134,9 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string, tag reflect
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	if custom, ok := v.Addr().Interface().(nodeDecoder); ok {
+	if custom, ok := v.Addr().Interface().(NodeDecoder); ok {
 		if n.Tag != "!!null" {
-			custom.decodeNode(d, n, path)
+			custom.DecodeYAML(d, n, path)
 		}
 		return
 	}
@@ -151,7 +171,7 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string, tag reflect
 	case reflect.Float64:
 		d.float(n, v, path)
 	default:
-		panic("config: no YAML for " + v.Type().String())
+		panic("strictyaml: no YAML for " + v.Type().String())
 	}
 }
 
@@ -177,23 +197,23 @@ func fields(v reflect.Value, names []string, byName map[string]field) []string {
 	return names
 }
 
-func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) structure(n *yaml.Node, v reflect.Value, path string) {
 	byName := map[string]field{}
 	names := fields(v, nil, byName)
-	d.pairs(n, path, func(key, value *yaml.Node, path string) {
+	d.Pairs(n, path, func(key, value *yaml.Node, path string) {
 		f, ok := byName[key.Value]
 		if !ok {
-			d.errorf(key, path, "unknown key%s", hint(key.Value, "keys", names))
+			d.Errorf(key, path, "unknown key%s", wording.Hint(key.Value, "keys", names))
 			return
 		}
 		d.decode(value, f.value, path, f.tag)
 	})
 }
 
-// pairs calls do for every key of a mapping, `<<` merges included, each key once.
-func (d *decoder) pairs(n *yaml.Node, path string, do func(key, value *yaml.Node, path string)) {
+// Pairs calls do for every key of a mapping, `<<` merges included, each key once.
+func (d *Decoder) Pairs(n *yaml.Node, path string, do func(key, value *yaml.Node, path string)) {
 	if n.Kind != yaml.MappingNode {
-		d.wrong(n, path, "a mapping (key: value)")
+		d.Wrong(n, path, "a mapping (key: value)")
 		return
 	}
 	if !d.spend(n, path, len(n.Content)/2) {
@@ -206,18 +226,18 @@ func (d *decoder) pairs(n *yaml.Node, path string, do func(key, value *yaml.Node
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			d.errorf(key, path, "key must be plain text")
+			d.Errorf(key, path, "key must be plain text")
 			continue
 		}
 		if key.Tag == "!!merge" {
 			continue
 		}
 		if line, dup := seen[key.Value]; dup {
-			d.errorf(key, join(path, key.Value), "duplicate key (first on line %d)", line+d.shift)
+			d.Errorf(key, Join(path, key.Value), "duplicate key (first on line %d)", line+d.shift())
 			continue
 		}
 		seen[key.Value] = key.Line
-		do(key, value, join(path, key.Value))
+		do(key, value, Join(path, key.Value))
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Tag == "!!merge" {
@@ -227,7 +247,7 @@ func (d *decoder) pairs(n *yaml.Node, path string, do func(key, value *yaml.Node
 }
 
 // merge adds the keys of a `<<` value that are not written beside it.
-func (d *decoder) merge(n *yaml.Node, path string, seen map[string]int, do func(key, value *yaml.Node, path string)) {
+func (d *Decoder) merge(n *yaml.Node, path string, seen map[string]int, do func(key, value *yaml.Node, path string)) {
 	if !d.enter(n, path) {
 		return
 	}
@@ -241,7 +261,7 @@ func (d *decoder) merge(n *yaml.Node, path string, seen map[string]int, do func(
 		}
 		return
 	}
-	d.pairs(n, path, func(key, value *yaml.Node, path string) {
+	d.Pairs(n, path, func(key, value *yaml.Node, path string) {
 		if _, dup := seen[key.Value]; !dup {
 			seen[key.Value] = key.Line
 			do(key, value, path)
@@ -249,8 +269,8 @@ func (d *decoder) merge(n *yaml.Node, path string, seen map[string]int, do func(
 	})
 }
 
-func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
-	d.pairs(n, path, func(key, value *yaml.Node, path string) {
+func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+	d.Pairs(n, path, func(key, value *yaml.Node, path string) {
 		if v.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
 		}
@@ -265,9 +285,9 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 }
 
-func (d *decoder) list(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
+func (d *Decoder) list(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
 	if n.Kind != yaml.SequenceNode {
-		d.wrong(n, path, "a list")
+		d.Wrong(n, path, "a list")
 		return
 	}
 	out := reflect.MakeSlice(v.Type(), 0, min(len(n.Content), 1024))
@@ -278,7 +298,7 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string, tag reflect.S
 			def.SetDefaults()
 		}
 		if item.Tag == "!!null" && v.Type().Elem().Kind() != reflect.Interface {
-			d.errorf(item, at, "empty list item")
+			d.Errorf(item, at, "empty list item")
 			continue
 		}
 		d.decode(item, elem.Elem(), at, tag)
@@ -288,7 +308,7 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string, tag reflect.S
 }
 
 // value reads free-form YAML.
-func (d *decoder) value(n *yaml.Node, path string) any {
+func (d *Decoder) value(n *yaml.Node, path string) any {
 	switch n.Kind {
 	case yaml.MappingNode:
 		m := map[string]any{}
@@ -313,53 +333,61 @@ func (d *decoder) value(n *yaml.Node, path string) any {
 	case "!!float":
 		f, err := parseFloat(n.Value)
 		if err != nil {
-			d.wrong(n, path, "a number")
+			d.Wrong(n, path, "a number")
 		}
 		return f
 	}
 	return n.Value
 }
 
-func (d *decoder) text(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
+func (d *Decoder) text(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
 	if n.Kind != yaml.ScalarNode || (n.Tag != "!!str" && n.Tag != "!!timestamp" && n.Tag != "!!merge") {
-		d.wrong(n, path, "a string")
+		d.Wrong(n, path, "a string")
 		return
 	}
 	if enum, ok := tag.Lookup("enum"); ok && n.Value != "" {
-		if allowed := strings.Fields(enum); !slices.Contains(allowed, n.Value) {
-			d.errorf(
-				n,
-				path,
-				"%q is not one of %s%s",
-				short(n.Value),
-				strings.Join(allowed, ", "),
-				suggest(n.Value, allowed),
-			)
+		if !d.OneOf(n, path, strings.Fields(enum)) {
 			return
 		}
 	}
 	v.SetString(n.Value)
 }
 
-func (d *decoder) boolean(n *yaml.Node, v reflect.Value, path string) {
+// OneOf reports whether the text n is one of allowed; another one is a mistake.
+func (d *Decoder) OneOf(n *yaml.Node, path string, allowed []string) bool {
+	if slices.Contains(allowed, n.Value) {
+		return true
+	}
+	d.Errorf(
+		n,
+		path,
+		"%q is not one of %s%s",
+		wording.Short(n.Value),
+		strings.Join(allowed, ", "),
+		wording.Suggest(n.Value, allowed),
+	)
+	return false
+}
+
+func (d *Decoder) boolean(n *yaml.Node, v reflect.Value, path string) {
 	switch strings.ToLower(n.Value) {
 	case "true", "yes", "on":
 		v.SetBool(true)
 	case "false", "no", "off":
 		v.SetBool(false)
 	default:
-		d.wrong(n, path, "true or false")
+		d.Wrong(n, path, "true or false")
 	}
 }
 
-func (d *decoder) integer(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
+func (d *Decoder) integer(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
-		d.wrong(n, path, "an integer")
+		d.Wrong(n, path, "an integer")
 		return
 	}
 	i, err := strconv.ParseInt(n.Value, 0, v.Type().Bits())
 	if err != nil {
-		d.errorf(n, path, "%s is too large for an integer", short(n.Value))
+		d.Errorf(n, path, "%s is too large for an integer", wording.Short(n.Value))
 		return
 	}
 	if d.within(n, float64(i), path, tag) {
@@ -367,59 +395,59 @@ func (d *decoder) integer(n *yaml.Node, v reflect.Value, path string, tag reflec
 	}
 }
 
-func (d *decoder) float(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) float(n *yaml.Node, v reflect.Value, path string) {
 	f, err := parseFloat(n.Value)
 	if n.Kind != yaml.ScalarNode || (n.Tag != "!!int" && n.Tag != "!!float") || err != nil || math.IsNaN(f) ||
 		math.IsInf(f, 0) {
-		d.wrong(n, path, "a number")
+		d.Wrong(n, path, "a number")
 		return
 	}
 	v.SetFloat(f)
 }
 
-func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
+func (d *Decoder) duration(n *yaml.Node, v reflect.Value, path string, tag reflect.StructTag) {
 	const want = `a duration such as "90s" or whole seconds`
 	var span time.Duration
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!int":
 		seconds, err := strconv.ParseInt(n.Value, 0, 64)
 		if err != nil || seconds > math.MaxInt64/int64(time.Second) || seconds < math.MinInt64/int64(time.Second) {
-			d.errorf(n, path, "%s seconds are too long", short(n.Value))
+			d.Errorf(n, path, "%s seconds are too long", wording.Short(n.Value))
 			return
 		}
 		span = time.Duration(seconds) * time.Second
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
 		var err error
 		if span, err = time.ParseDuration(n.Value); err != nil {
-			d.errorf(n, path, "want %s, got %q", want, short(n.Value))
+			d.Errorf(n, path, "want %s, got %q", want, wording.Short(n.Value))
 			return
 		}
 	default:
-		d.wrong(n, path, want)
+		d.Wrong(n, path, want)
 		return
 	}
 	if span < 0 && tag.Get("min") != "-1" {
-		d.errorf(n, path, "must not be negative")
+		d.Errorf(n, path, "must not be negative")
 		return
 	}
 	v.SetInt(int64(span))
 }
 
 // within checks a number against the limits of its field.
-func (d *decoder) within(n *yaml.Node, f float64, path string, tag reflect.StructTag) bool {
+func (d *Decoder) within(n *yaml.Node, f float64, path string, tag reflect.StructTag) bool {
 	if low, err := strconv.ParseFloat(tag.Get("min"), 64); err == nil && f < low {
-		d.errorf(n, path, "%s is too small (at least %s)", n.Value, tag.Get("min"))
+		d.Errorf(n, path, "%s is too small (at least %s)", n.Value, tag.Get("min"))
 		return false
 	}
 	if high, err := strconv.ParseFloat(tag.Get("max"), 64); err == nil && f > high {
-		d.errorf(n, path, "%s is too large (at most %s)", n.Value, tag.Get("max"))
+		d.Errorf(n, path, "%s is too large (at most %s)", n.Value, tag.Get("max"))
 		return false
 	}
 	return true
 }
 
-// wrong reports a value of the wrong type and, where a small change would do, that change.
-func (d *decoder) wrong(n *yaml.Node, path, want string) {
+// Wrong reports a value of the wrong type and, where a small change would do, that change.
+func (d *Decoder) Wrong(n *yaml.Node, path, want string) {
 	got, fix := "a mapping", ""
 	switch {
 	case n.Kind == yaml.SequenceNode:
@@ -429,7 +457,7 @@ func (d *decoder) wrong(n *yaml.Node, path, want string) {
 		if got == "" {
 			got = "a value with tag " + n.Tag
 		}
-		switch value := short(n.Value); {
+		switch value := wording.Short(n.Value); {
 		case want == "a list":
 			fix = " (write [" + value + "])"
 		case want == "a string":
@@ -438,7 +466,7 @@ func (d *decoder) wrong(n *yaml.Node, path, want string) {
 			got += " " + strconv.Quote(value)
 		}
 	}
-	d.errorf(n, path, "want %s, got %s%s", want, got, fix)
+	d.Errorf(n, path, "want %s, got %s%s", want, got, fix)
 }
 
 var scalars = map[string]string{
@@ -463,17 +491,40 @@ func parseFloat(s string) (float64, error) {
 	return float64(i), err
 }
 
-func join(path, key string) string {
+// Join is the path of a key below path.
+func Join(path, key string) string {
 	if path == "" {
 		return key
 	}
 	return path + "." + key
 }
 
-// short keeps foreign text in messages readable.
-func short(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "..."
+// Find walks down mappings and gives the value at a key path, nil when there is none.
+// Aliases are followed.
+func Find(n *yaml.Node, path ...string) *yaml.Node {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
 	}
-	return s
+	if n == nil || len(path) == 0 {
+		return n
+	}
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == path[0] {
+			return Find(n.Content[i+1], path[1:]...)
+		}
+	}
+	return nil
+}
+
+// Each calls do with the pairs of a mapping as they are written.
+func Each(n *yaml.Node, do func(key, value *yaml.Node)) {
+	if n = Find(n); n == nil || n.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		do(n.Content[i], n.Content[i+1])
+	}
 }

@@ -1,8 +1,7 @@
-// Package spelling guesses what a user meant by a name that does not exist. It
-// corrects nothing by itself: errors use it for their hints.
-package spelling
+package wording
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -37,6 +36,38 @@ func Closest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// DidYouMean is `did you mean "x"?` with the candidate closest to name, or empty where
+// none is near.
+func DidYouMean(name string, candidates []string) string {
+	if near := Closest(name, candidates); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
+// Suggest is DidYouMean as the end of a message: in parentheses, after a blank.
+func Suggest(name string, candidates []string) string {
+	if s := DidYouMean(name, candidates); s != "" {
+		return " (" + s + ")"
+	}
+	return ""
+}
+
+// maxChoices is how many choices a message may list.
+const maxChoices = 20
+
+// Hint is what follows a name that does not exist: Suggest, else the choices, as in
+// " (keys: a, b)", else nothing.
+func Hint(name, what string, choices []string) string {
+	if s := Suggest(name, choices); s != "" {
+		return s
+	}
+	if len(choices) == 0 || len(choices) > maxChoices {
+		return ""
+	}
+	return fmt.Sprintf(" (%s: %s)", what, strings.Join(choices, ", "))
 }
 
 // distance is the Damerau-Levenshtein distance (optimal string alignment).

@@ -1,4 +1,4 @@
-package wire_test
+package provider_test
 
 import (
 	"reflect"
@@ -6,12 +6,11 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 	"github.com/idelchi/aura/sdk"
 )
 
 func TestCalls(t *testing.T) {
-	b := wire.NewBuilder(nil)
+	b := provider.NewBuilder(nil)
 	b.Text("a")
 	b.Thinking("b")
 	for _, tt := range []struct {
@@ -28,7 +27,7 @@ func TestCalls(t *testing.T) {
 		{"five", `{"a": 1} {}`, false, `{"a": 1} {}`},
 	} {
 		id := b.Call(tt.id, "Tool", []byte(tt.arguments))
-		if wire.MadeUp(id) != tt.madeUp || !tt.madeUp && id != tt.id {
+		if provider.MadeUp(id) != tt.madeUp || !tt.madeUp && id != tt.id {
 			t.Errorf("%q: ID %q", tt.id, id)
 		}
 		r := b.Response("", provider.Usage{})
@@ -61,7 +60,7 @@ func TestNote(t *testing.T) {
 	} {
 		var got []bool
 		for i := range tt.history {
-			_, ok := wire.Note(tt.history, i)
+			_, ok := provider.Note(tt.history, i)
 			got = append(got, ok)
 		}
 		if !reflect.DeepEqual(got, tt.want) {
