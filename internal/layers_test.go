@@ -36,6 +36,7 @@ var layers = [][]string{
 	{"internal/tool", "internal/provider", "internal/session"},
 	{
 		"internal/config",
+		"internal/conversation",
 		"internal/lifecycle",
 		"internal/tools",
 		"internal/provider/wire",
@@ -166,8 +167,8 @@ var slow = map[string]string{
 	"charm.land/glamour":                      "goldmark with a renderer of our own: it costs about 24 ms",
 	"github.com/microcosm-cc/bluemonday":      "nothing: it costs about 1 ms",
 	"github.com/santhosh-tekuri/jsonschema":   "internal/tool: it compiles its schemas at start, 7 ms",
-	"github.com/pkoukk/tiktoken-go":           "the scaled estimate of internal/agent",
-	"github.com/tiktoken-go/tokenizer":        "the scaled estimate of internal/agent",
+	"github.com/pkoukk/tiktoken-go":           "the scaled estimate of internal/conversation",
+	"github.com/tiktoken-go/tokenizer":        "the scaled estimate of internal/conversation",
 	"github.com/Masterminds/semver":           "golang.org/x/mod/semver: it compiles regular expressions at start",
 	"github.com/go-git/go-git":                "the git program",
 	"github.com/google/go-cmp":                "nothing: it is for tests",

@@ -70,10 +70,10 @@ type Agent struct {
 	record   *record
 	feed     *feed
 
-	profile  Profile
-	model    modelFacts
-	rendered promptState
-	subcalls atomic.Int64 // Numbers the calls that tools make.
+	profile    Profile
+	model      modelFacts
+	promptDone bool         // The system prompt was rendered with the Done tool on: it may list the tools.
+	subcalls   atomic.Int64 // Numbers the calls that tools make.
 }
 
 // New makes an agent and resolves its first profile.

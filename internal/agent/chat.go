@@ -132,7 +132,9 @@ func (c *modelCall) request(ctx context.Context) (*provider.Request, error) {
 	c.t.offered = a.offered()
 	for i := range c.t.offered {
 		t := &c.t.offered[i]
-		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: describe(t), Parameters: t.Schema.Sent()})
+		req.Tools = append(req.Tools, provider.Tool{
+			Name: t.Name, Description: describe(t), Parameters: t.Schema.Sent(),
+		})
 	}
 	if !a.opts.Pipeline.Has(lifecycle.TransformMessages) { // Rendering the messages costs too much.
 		return req, nil

@@ -12,91 +12,26 @@ import (
 )
 
 // summaryPrompt tells a model how to summarise a conversation.
-const summaryPrompt = `You summarise a conversation between a user and a coding agent so that the agent can continue from your summary alone.
-Keep: what the user wants and the rules they gave; decisions and why; files that were read, created or changed, with what matters about them; commands and their outcome; errors and how they were solved; what is finished and what comes next.
-Leave out: pleasantries, full file contents, anything superseded. Write short factual sentences under headings. Answer with the summary only.`
+const summaryPrompt = "You summarise a conversation between a user and a coding agent so that the agent can " +
+	"continue from your summary alone.\n" +
+	"Keep: what the user wants and the rules they gave; decisions and why; files that were read, created or " +
+	"changed, with what matters about them; commands and their outcome; errors and how they were solved; what is " +
+	"finished and what comes next.\n" +
+	"Leave out: pleasantries, full file contents, anything superseded. Write short factual sentences under " +
+	"headings. Answer with the summary only."
 
 // ErrNothingToCompact says that the history is too short to be summarised.
 var ErrNothingToCompact = conversation.ErrNothingToCompact
 
 // Compact makes the history shorter because the user asked for it.
 func (a *Agent) Compact(ctx context.Context) error {
-	keep := a.profile.Settings.Compaction.KeepLast
-	said, skip := a.beforeCompaction(ctx, true, keep)
+	c, keep := compaction{a}, a.profile.Settings.Compaction.KeepLast
+	said, skip := c.before(ctx, true, keep)
 	defer func() { a.say(said) }()
 	if skip {
 		return nil
 	}
-	plan := a.conv.PlanShorter(keep) // A short conversation is compacted as far as it goes.
-	if plan.Empty() {
-		return ErrNothingToCompact
-	}
-	return a.compact(ctx, plan)
-}
-
-// beforeCompaction asks the handlers whether they want none. What they say is for
-// the caller to put after the compaction, which it would not survive.
-func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (said []lifecycle.Said, skip bool) {
-	if !a.opts.Pipeline.Has(lifecycle.BeforeCompaction) {
-		return nil, false
-	}
-	a.ResolveModel(ctx)
-	used := a.tokens()
-	out := emit(ctx, a, &sdk.BeforeCompactionContext{
-		Forced: forced, TokensUsed: used.Estimate, ContextPercent: used.Percent,
-		MessageCount: a.conv.History.Len(), KeepLast: keep,
-	}, nil)
-	a.tell(out.Outcome)
-	return out.Said, out.Skip
-}
-
-// compactTo replaces all but the last keep messages, and what the user asked for in the
-// turn that runs, by a summary.
-func (a *Agent) compactTo(ctx context.Context, keep int) error {
-	plan := a.conv.Plan(keep)
-	if plan.Empty() {
-		return ErrNothingToCompact
-	}
-	return a.compact(ctx, plan)
-}
-
-// compact replaces what the plan says by a summary, and tells the handlers what came of it.
-func (a *Agent) compact(ctx context.Context, plan conversation.Plan) error {
-	before := a.conv.History.Len()
-	summary, err := a.summarise(ctx, plan)
-	done := &sdk.AfterCompactionContext{PreMessages: before}
-	if err == nil {
-		a.replace(plan.Result(summary, a.conv.Todo.String()))
-		a.conv.Stats.AddCompaction()
-		done.Success, done.PostMessages, done.SummaryLength = true, a.conv.History.Len(), len(summary)
-		text := fmt.Sprintf("compacted %d messages into %d", before, done.PostMessages)
-		a.feed.send(Event{Kind: Compacted, Text: text})
-	}
-	announce(ctx, a, done)
-	return err
-}
-
-// summarise has a model write the summary. If the provider says that the text is too long,
-// less of every tool result is shown.
-func (a *Agent) summarise(ctx context.Context, plan conversation.Plan) (summary string, err error) {
-	c := &a.profile.Settings.Compaction
-	model := &a.profile.Model
-	if c.Model != nil {
-		model = c.Model
-	}
-	for _, length := range append([]int{c.ResultLength}, c.Retries...) {
-		var cost provider.Usage
-		summary, cost, err = model.complete(a.feed.retries(ctx), cmp.Or(c.Prompt, summaryPrompt),
-			"Summarise this conversation:\n\n"+plan.Transcript(length))
-		a.conv.Stats.Spend(cost.Input, cost.Output)
-		if provider.ClassOf(err) != provider.ContextExhausted {
-			break
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("summary: %w", err)
-	}
-	return summary, nil
+	return c.run(ctx, a.conv.PlanShorter(keep)) // A short conversation is compacted as far as it goes.
 }
 
 // compactIfFull makes the history shorter when the window is nearly full. That
@@ -111,12 +46,13 @@ func (t *turn) compactIfFull(ctx context.Context) error {
 	if plan := a.conv.Plan(keep); !plan.MakesRoom(full.Limit(used.Max)) {
 		return nil
 	}
-	said, skip := a.beforeCompaction(ctx, false, keep)
+	do := compaction{a}
+	said, skip := do.before(ctx, false, keep)
 	defer func() { a.say(said) }()
 	if skip {
 		return nil
 	}
-	if err := a.compactTo(ctx, keep); err != nil {
+	if err := do.run(ctx, a.conv.Plan(keep)); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -124,6 +60,69 @@ func (t *turn) compactIfFull(ctx context.Context) error {
 		a.Notice("compaction", fmt.Sprintf("the conversation could not be compacted: %v", err))
 	}
 	return nil
+}
+
+// compaction makes the history of an agent shorter, as a plan of the conversation says.
+type compaction struct{ a *Agent }
+
+// before asks the handlers whether they want none. What they say is for the caller to put
+// after the compaction, which it would not survive.
+func (c compaction) before(ctx context.Context, forced bool, keep int) (said []lifecycle.Said, skip bool) {
+	a := c.a
+	if !a.opts.Pipeline.Has(lifecycle.BeforeCompaction) {
+		return nil, false
+	}
+	a.ResolveModel(ctx)
+	used := a.tokens()
+	out := emit(ctx, a, &sdk.BeforeCompactionContext{
+		Forced: forced, TokensUsed: used.Estimate, ContextPercent: used.Percent,
+		MessageCount: a.conv.History.Len(), KeepLast: keep,
+	}, nil)
+	a.tell(out.Outcome)
+	return out.Said, out.Skip
+}
+
+// run carries out a plan, and tells the handlers what came of it.
+func (c compaction) run(ctx context.Context, plan conversation.Plan) error {
+	if plan.Empty() {
+		return ErrNothingToCompact
+	}
+	a := c.a
+	before := a.conv.History.Len()
+	summary, err := c.summarise(ctx, plan)
+	done := &sdk.AfterCompactionContext{PreMessages: before}
+	if err == nil {
+		a.replace(plan.Result(summary, a.conv.Todo.String()))
+		a.conv.Stats.AddCompaction()
+		done.Success, done.PostMessages, done.SummaryLength = true, a.conv.History.Len(), len(summary)
+		text := fmt.Sprintf("compacted %d messages into %d", before, done.PostMessages)
+		a.feed.send(Event{Kind: Compacted, Text: text})
+	}
+	announce(ctx, a, done)
+	return err
+}
+
+// summarise has a model write the summary. If the provider says that the text is too long,
+// less of every tool result is shown.
+func (c compaction) summarise(ctx context.Context, plan conversation.Plan) (summary string, err error) {
+	a, s := c.a, &c.a.profile.Settings.Compaction
+	model := &a.profile.Model
+	if s.Model != nil {
+		model = s.Model
+	}
+	for _, length := range append([]int{s.ResultLength}, s.Retries...) {
+		var cost provider.Usage
+		summary, cost, err = model.complete(a.feed.retries(ctx), cmp.Or(s.Prompt, summaryPrompt),
+			"Summarise this conversation:\n\n"+plan.Transcript(length))
+		a.conv.Stats.Spend(cost.Input, cost.Output)
+		if provider.ClassOf(err) != provider.ContextExhausted {
+			break
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("summary: %w", err)
+	}
+	return summary, nil
 }
 
 // recovery is how far the compactions for one model call have gone.
@@ -137,9 +136,10 @@ type recovery struct {
 // with every attempt, also over several requests. It reports whether the history is
 // shorter now.
 func (r *recovery) makeRoom(ctx context.Context, a *Agent) bool {
+	c := compaction{a}
 	if !r.asked {
 		*r = recovery{asked: true, left: 5, keep: a.profile.Settings.Compaction.KeepLast}
-		said, skip := a.beforeCompaction(ctx, false, r.keep)
+		said, skip := c.before(ctx, false, r.keep)
 		defer func() { a.say(said) }()
 		if skip {
 			r.left = 0
@@ -151,7 +151,7 @@ func (r *recovery) makeRoom(ctx context.Context, a *Agent) bool {
 		if keep == 0 {
 			r.left = 0
 		}
-		err := a.compactTo(ctx, keep)
+		err := c.run(ctx, a.conv.Plan(keep))
 		if err == nil {
 			return true
 		}

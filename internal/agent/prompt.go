@@ -6,9 +6,6 @@ import (
 	"github.com/idelchi/aura/internal/conversation"
 )
 
-// promptState is what the rendered system prompt depends on besides the profile.
-type promptState struct{ done bool }
-
 // SystemPrompt renders the system prompt if needed and returns it. It asks the model's
 // server about the model, which the prompt may name.
 func (a *Agent) SystemPrompt(ctx context.Context) (string, error) {
@@ -27,21 +24,21 @@ func (a *Agent) prompt() string {
 // render makes the system prompt, unless nothing changed since the last time.
 func (a *Agent) render(ctx context.Context) error {
 	a.ResolveModel(ctx)
-	state := promptState{done: a.switches.Done()} // The prompt may list the tools.
-	if a.conv.System() != "" && a.rendered == state {
+	done := a.switches.Done()
+	if a.conv.System() != "" && a.promptDone == done {
 		return nil
 	}
-	text, err := a.profile.Prompt.Render(a.promptData())
+	text, err := a.profile.Prompt.Render(promptData(a))
 	if err != nil {
 		return err
 	}
-	a.rendered = state
+	a.promptDone = done
 	a.conv.SetSystem(text)
 	return nil
 }
 
 // promptData is what the templates of the prompt can use.
-func (a *Agent) promptData() conversation.PromptData {
+func promptData(a *Agent) conversation.PromptData {
 	p, place := &a.profile, &a.opts.Place
 	d := conversation.PromptData{
 		Agent: p.Agent, Provider: p.Model.Provider, Model: a.model.info, Vars: place.Vars,

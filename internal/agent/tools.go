@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/tool"
@@ -202,7 +201,7 @@ func (t *turn) execute(ctx context.Context, c *call) {
 		},
 	})
 	c.duration = time.Since(start)
-	if e, ok := errors.AsType[*foreign.PanicError](c.err); ok {
+	if e, ok := errors.AsType[*tool.PanicError](c.err); ok {
 		a.opts.Logger.Error("panic in tool", "tool", c.Name, "value", fmt.Sprint(e.Value), "stack", e.Stack)
 	}
 }

@@ -108,7 +108,8 @@ func (c *Conversation) Reminder() (message.Message, bool) {
 	if n.Pending+n.InProgress == 0 {
 		return message.Message{}, false
 	}
-	return Once("auto", "Auto mode is on and these todos are open. Continue with the next one.\n\n"+c.Todo.String()), true
+	text := "Auto mode is on and these todos are open. Continue with the next one.\n\n" + c.Todo.String()
+	return Once("auto", text), true
 }
 
 // Once is a message in the name of the user that is sent once and then forgotten.

@@ -9,15 +9,14 @@ import (
 )
 
 // Run executes the tool as everybody must: under its deadline and its guard. A panic in
-// it is an error that wraps a *foreign.PanicError, which has the stack. A call that
-// overran its deadline is a *foreign.LateError; one that the caller gave up is a
-// *CancelledError. The arguments must satisfy the schema.
+// it is a *PanicError. A call that overran its deadline is a *foreign.LateError; one that
+// the caller gave up is a *CancelledError. The arguments must satisfy the schema.
 func (t *Tool) Run(ctx context.Context, call Call) (Result, error) {
 	r, err := foreign.Call(ctx, t.Guard, t.Timeout, func(ctx context.Context) (Result, error) {
 		return t.Execute(ctx, call)
 	})
 	if p, ok := errors.AsType[*foreign.PanicError](err); ok {
-		return r, &panicError{t.Name, p}
+		return r, &PanicError{Tool: t.Name, Value: p.Value, Stack: p.Stack}
 	}
 	// A tool without a deadline is waited for, and says itself what became of it.
 	if cause := context.Cause(ctx); t.Timeout > 0 && cause != nil &&
@@ -36,11 +35,12 @@ type CancelledError struct{ Cause error }
 func (e *CancelledError) Error() string { return Cancelled }
 func (e *CancelledError) Unwrap() error { return e.Cause }
 
-// panicError is a panic of a tool, in the words that the model reads.
-type panicError struct {
-	tool  string
-	panic *foreign.PanicError
+// PanicError is a panic of a tool, in the words that the model reads. The stack is for the
+// log.
+type PanicError struct {
+	Tool  string
+	Value any
+	Stack string
 }
 
-func (e *panicError) Error() string { return fmt.Sprintf("tool %s panicked: %v", e.tool, e.panic.Value) }
-func (e *panicError) Unwrap() error { return e.panic }
+func (e *PanicError) Error() string { return fmt.Sprintf("tool %s panicked: %v", e.Tool, e.Value) }

@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 			if r.Text != c.text || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
 				t.Errorf("%q, %v; want %q, %q", r.Text, err, c.text, c.err)
 			}
-			if e, ok := errors.AsType[*foreign.PanicError](err); strings.Contains(c.err, "panicked") != ok ||
+			if e, ok := errors.AsType[*tool.PanicError](err); strings.Contains(c.err, "panicked") != ok ||
 				ok && !strings.Contains(e.Stack, "run_test.go") {
 				t.Errorf("panic %+v", e)
 			}
