@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/doctor"
 	"github.com/idelchi/aura/internal/plain"
 )
@@ -36,7 +37,15 @@ Each line says ok, warn or fail. The exit code is 1 if anything fails.`,
 func (e *env) doctor(ctx context.Context, asJSON bool) error {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
-	list, err := doctor.Examine(ctx, doctor.Options{App: e.flags.options(), Terminal: e.out})
+	o := e.flags.options()
+	list, err := doctor.Examine(ctx, doctor.Options{
+		Homes: o.Homes, Terminal: e.out,
+		Read: func() (doctor.Place, error) { return app.Read(o) },
+		Tasks: func() (int, error) {
+			list, err := app.LoadTasks(o)
+			return len(list), err
+		},
+	})
 	if err != nil {
 		return err
 	}

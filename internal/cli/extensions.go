@@ -105,7 +105,7 @@ func (e *env) listExtensions(asJSON bool) error {
 }
 
 // find finds an extension by name: one that runs, or one that ships with aura.
-func findExtension(p *app.Python, name string) (pyext.Extension, error) {
+func findExtension(p *pyext.Source, name string) (pyext.Extension, error) {
 	active := pyext.Active(p.Found)
 	if i := slices.IndexFunc(active, func(x pyext.Extension) bool { return x.Name == name }); i >= 0 {
 		return active[i], nil

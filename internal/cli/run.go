@@ -167,7 +167,7 @@ func (e *env) play(ctx context.Context, a *app.App, t turns, before func()) erro
 	var failed []error
 	for _, p := range e.assign(a, t) {
 		before()
-		err := a.SubmitWith(ctx, p.prompt, p.piped)
+		err := a.Commands().Process(ctx, p.prompt, p.piped)
 		if errors.Is(err, commands.ErrExit) {
 			break
 		}
@@ -205,7 +205,7 @@ func (e *env) render(ctx context.Context, a *app.App, t turns) error {
 	}
 	fmt.Fprintf(e.out, "%s\n", system)
 	for _, p := range e.assign(a, t) {
-		text, err := a.Rendered(ctx, p.prompt, p.piped)
+		text, err := a.Commands().Rendered(ctx, p.prompt, p.piped)
 		if err != nil {
 			return err
 		}

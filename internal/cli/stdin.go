@@ -96,7 +96,7 @@ func (e *env) assign(a *app.App, t turns) []turn {
 	if t.piped == "" {
 		return list
 	}
-	i := slices.IndexFunc(t.prompts, a.Takes)
+	i := slices.IndexFunc(t.prompts, a.Commands().Takes)
 	if i < 0 {
 		e.warn(fmt.Sprintf("standard input (%d B) is not used: no prompt takes it", len(t.piped)))
 		return list

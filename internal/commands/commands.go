@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/mcp"
-	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/tool"
@@ -73,6 +73,8 @@ type Session struct {
 	Reads     *guard.ReadSwitches
 	Approvals *guard.Approvals
 	MCP       *mcp.Hub // nil: no servers.
+
+	Extensions *extension.Set // What extends the session; nil: nothing.
 	Lists
 	Actions
 }
@@ -85,10 +87,6 @@ type Lists struct {
 	Tools    func() []tool.Tool // Every tool there is, before filters.
 	Models   func(ctx context.Context) ([]Choice, error)
 	Skills   func() []skills.Skill // nil means none.
-
-	// Extensions are the Python extensions; err is why none of them runs. nil means
-	// that there are none.
-	Extensions func() (list []pyext.Loaded, err error)
 }
 
 // Actions are what a command can do beyond the agent.

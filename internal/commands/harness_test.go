@@ -201,17 +201,7 @@ func (w *world) wire(client *script.Client) {
 
 // submit processes what a user types.
 func (w *world) submit(ctx context.Context, input string) error {
-	w.Agent.CountInteraction()
-	name, args, ok := commands.Parse(input)
-	if !ok {
-		_, err := w.Agent.Send(ctx, agent.Input{Text: input})
-		return err
-	}
-	c, err := commands.Find(w.Commands(), name)
-	if err != nil {
-		return err
-	}
-	return c.Call(ctx, w.Session, args, "")
+	return w.Process(ctx, input, "")
 }
 
 // do types input and returns what was printed.

@@ -23,7 +23,7 @@ type Config struct {
 	Agents    []Agent
 	Modes     []Mode
 	Prompts   []Prompt
-	Providers []Provider // From files only; Provider also knows the usual ones.
+	Providers []Provider // From files only; package models knows the usual ones.
 	Commands  []Command
 
 	Definitions map[string]ToolDefinition // By the name of the tool.
@@ -72,12 +72,12 @@ func (c *Config) Prompt(name string) (Prompt, error) {
 	return lookup("prompt", name, func(p Prompt) string { return p.Name }, c.Prompts, c.builtin.prompts)
 }
 
-// Provider finds a provider like Agent does. The names anthropic, openai, google,
-// openrouter, ollama and llamacpp need no file. Call Expand on the result before use.
+// Provider finds a provider like Agent does. One of KnownProviders that no file describes
+// is empty but for its name: package models knows the rest.
 func (c *Config) Provider(name string) (Provider, error) {
 	var usual []Provider
-	for _, k := range wellKnown() {
-		usual = append(usual, k.build())
+	for _, known := range KnownProviders() {
+		usual = append(usual, Provider{Name: known})
 	}
 	return lookup("provider", name, func(p Provider) string { return p.Name }, c.Providers, usual)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/models"
 	"github.com/idelchi/aura/internal/strictyaml"
 	"github.com/idelchi/aura/internal/templates"
 )
@@ -131,9 +132,9 @@ func TestDocumentation(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"anthropic", "openai", "google", "openrouter", "ollama"} {
-		if !strings.Contains(page, "| "+name+" | `"+config.DefaultModel(name)+"` |") {
-			t.Errorf("model of %s is not documented", name)
+	for _, s := range models.Servers() {
+		if s.Model != "" && !strings.Contains(page, "| "+s.Name+" | `"+s.Model+"` |") {
+			t.Errorf("model of %s is not documented", s.Name)
 		}
 	}
 	files := map[string]string{}

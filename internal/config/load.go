@@ -302,7 +302,6 @@ func (l *loader) providers(f File) {
 		d.Decode(value, &p, path)
 		if len(l.errs) == before {
 			p.check(d, value)
-			p.adopt()
 			p.locate(d, value)
 		}
 		l.addProvider(p)

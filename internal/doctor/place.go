@@ -20,8 +20,8 @@ import (
 func confinement(_ context.Context, p *patient) []Finding {
 	const name = "sandbox"
 	var rules *sandbox.Rules
-	if p.app != nil {
-		rules, _ = p.app.SandboxRules()
+	if p.place != nil {
+		rules, _ = p.place.SandboxRules()
 	}
 	if rules == nil {
 		return []Finding{kernel(name, false, false)}

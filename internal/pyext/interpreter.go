@@ -393,5 +393,5 @@ func (s *store) save(cache string) {
 	if err != nil || os.MkdirAll(cache, 0o755) != nil {
 		return
 	}
-	_ = atomicfile.Write(storeFile(cache), data, 0o600)
+	_ = atomicfile.WriteCache(storeFile(cache), data, 0o600)
 }

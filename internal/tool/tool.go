@@ -33,6 +33,7 @@ type Tool struct {
 	Serial      bool          // Must not run beside other calls of the same response.
 	InProcess   bool          // Cannot run in the sandboxed child.
 	OptIn       bool          // Hidden unless a filter names it.
+	Override    bool          // Takes the place of a tool of the same name.
 	Confirm     bool          // A user must approve each call, as by a confirm rule.
 	SideEffects []string      // Shown in approvals and listings.
 	Timeout     time.Duration // Deadline of Execute; 0 means the tool keeps its own.

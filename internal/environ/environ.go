@@ -1,4 +1,6 @@
-package app
+// Package environ is the environment of a session: that of the process, with what an
+// environment file and a task add. It never changes the environment of the process.
+package environ
 
 import (
 	"fmt"
@@ -14,12 +16,14 @@ import (
 // defaultEnvFile is read when no other is named; it need not exist.
 const defaultEnvFile = "secrets.env"
 
-// environ is the environment of a session: that of the process, with the values of
+// Environ is the environment of a session: that of the process, with the values of
 // the environment file for variables that the process does not have, and over them
-// those of the task. The process's own environment is never changed.
-type environ struct{ over map[string]string }
+// those of the task. The zero value is that of the process.
+type Environ struct{ over map[string]string }
 
-func loadEnviron(path, workdir string) (environ, error) {
+// Load reads an environment file. An empty path is the usual one in workdir, which need
+// not exist.
+func Load(path, workdir string) (Environ, error) {
 	required := path != ""
 	if !required {
 		path = filepath.Join(workdir, defaultEnvFile)
@@ -29,11 +33,11 @@ func loadEnviron(path, workdir string) (environ, error) {
 		err = fmt.Errorf("--env-file: %w", err)
 	}
 	maps.DeleteFunc(values, func(name, _ string) bool { return os.Getenv(name) != "" })
-	return environ{values}, err
+	return Environ{values}, err
 }
 
-// with lays more values over the environment.
-func (e environ) with(values map[string]string) environ {
+// With lays more values over the environment.
+func (e Environ) With(values map[string]string) Environ {
 	if len(values) == 0 {
 		return e
 	}
@@ -42,19 +46,19 @@ func (e environ) with(values map[string]string) environ {
 		over = map[string]string{}
 	}
 	maps.Copy(over, values)
-	return environ{over}
+	return Environ{over}
 }
 
-// get looks a variable up.
-func (e environ) get(name string) string {
+// Get looks a variable up.
+func (e Environ) Get(name string) string {
 	if v, ok := e.over[name]; ok {
 		return v
 	}
 	return os.Getenv(name)
 }
 
-// list is the environment for child processes.
-func (e environ) list() []string {
+// List is the environment for child processes.
+func (e Environ) List() []string {
 	if len(e.over) == 0 {
 		return os.Environ()
 	}
