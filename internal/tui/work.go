@@ -208,9 +208,9 @@ func toggle(flip func(s Session) error) job {
 
 // flipAuto says what it did: calls are not put to the user any more, or again.
 func flipAuto(_ context.Context, s Session) (any, error) {
-	auto := s.Agent().Switches()
-	auto.SetAuto(!auto.Auto())
-	if auto.Auto() {
+	switches := s.Agent().Switches()
+	switches.SetAuto(!switches.Auto())
+	if switches.Auto() {
 		return remark(
 			"auto mode is on: calls run without your consent, open todos are worked on (Ctrl+A or /auto off ends it)",
 		), nil
@@ -219,8 +219,8 @@ func flipAuto(_ context.Context, s Session) (any, error) {
 }
 
 func flipVerbose(s Session) error {
-	verbose := s.Agent().Switches()
-	verbose.SetVerbose(!verbose.Verbose())
+	switches := s.Agent().Switches()
+	switches.SetVerbose(!switches.Verbose())
 	return nil
 }
 
