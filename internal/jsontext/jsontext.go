@@ -1,6 +1,6 @@
 // Package jsontext writes JSON as models, extensions and users read it: without the
 // escapes meant for HTML. What is mostly long texts, which encoding/json copies several
-// times, it appends to a buffer. It reads nothing.
+// times, it appends to a buffer. It copies what JSON can express, and parses nothing.
 package jsontext
 
 import (

@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/idelchi/aura/internal/wording"
 )
 
 // maxMessage is the longest message of a server that is passed on, in bytes.
@@ -403,5 +402,5 @@ func (t *Transport) clean(s string) string {
 	if len(s) <= maxMessage {
 		return s
 	}
-	return wording.Head(s, maxMessage) + " ..."
+	return strings.ToValidUTF8(s[:maxMessage], "") + " ..."
 }
