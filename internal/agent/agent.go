@@ -77,7 +77,7 @@ type Agent struct {
 }
 
 // New makes an agent and resolves its first profile.
-func New(o Options) (*Agent, error) { return begin(o, conversation.New(o.Todo)) }
+func New(o Options) (*Agent, error) { return begin(o, conversation.New(o.Todo, tool.Match)) }
 
 // begin makes an agent for a conversation.
 func begin(o Options, conv *conversation.Conversation) (*Agent, error) {
@@ -101,6 +101,7 @@ func (a *Agent) use(p Profile) {
 	a.profile = p
 	a.model = modelFacts{info: p.Model.apply(sdk.ModelInfo{})}
 	a.conv.SetSystem("")
+	a.conv.Offer.SetTools(p.listed())
 	a.conv.Tokens.SetDivisor(p.Settings.Divisor)
 }
 
@@ -186,18 +187,18 @@ func (a *Agent) Snapshot() sdk.Context {
 	if place.Servers != nil {
 		c.MCPServers = place.Servers()
 	}
-	return a.conv.Snapshot(c, a.offered())
+	return a.conv.Snapshot(c)
 }
 
 // offered returns the tools that the model may call right now. It may be called while
 // tools run.
 func (a *Agent) offered() []tool.Tool {
-	return a.conv.Offer.Tools(a.profile.Tools, a.profile.Deferred, a.switches.Now().Done)
+	return a.profile.among(a.conv.Offer.Offered(a.switches.Done()))
 }
 
 // tokens tells how full the window is.
 func (a *Agent) tokens() sdk.TokenState {
-	return a.conv.TokenState(a.model.info.ContextLength, a.offered())
+	return a.conv.TokenState(a.model.info.ContextLength, a.switches.Done())
 }
 
 // append adds a finished message to the conversation and its record.

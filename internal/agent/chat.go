@@ -72,7 +72,7 @@ func (c *modelCall) attempt(ctx context.Context) (resp *provider.Response, began
 	if err != nil {
 		return nil, false, err
 	}
-	rough := a.conv.RoughSize(c.t.offered)
+	rough := a.conv.RoughSize(a.switches.Done())
 	watched := a.opts.Pipeline.Has(lifecycle.StreamChunk)
 	var base sdk.Context
 	if watched {

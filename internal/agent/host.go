@@ -99,7 +99,7 @@ func (h *host) Delegate(ctx context.Context, name, description, prompt string) (
 	}
 	label := cmp.Or(description, name)
 	// What bounds the session bounds what is done in its name.
-	conv := conversation.New(nil)
+	conv := conversation.New(nil, tool.Match)
 	in, out := a.conv.Stats.Spent()
 	conv.Stats.Spend(in, out)
 	child, err := begin(Options{

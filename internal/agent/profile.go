@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/idelchi/aura/internal/conversation"
 	"github.com/idelchi/aura/internal/tool"
@@ -94,6 +95,30 @@ func (p *Profile) all() iter.Seq[*tool.Tool] {
 			}
 		}
 	}
+}
+
+// listed is what the conversation knows about the profile's tools, in their order.
+func (p *Profile) listed() []conversation.Tool {
+	list := make([]conversation.Tool, 0, len(p.Tools)+len(p.Deferred))
+	for t := range p.all() {
+		summary, _, _ := strings.Cut(t.Description, "\n")
+		list = append(list, conversation.Tool{
+			Name: t.Name, Summary: summary, Deferred: len(list) >= len(p.Tools),
+			Bytes: len(t.Name) + len(t.Description) + len(t.Usage) + len(t.Examples) + len(t.Schema.Raw()),
+		})
+	}
+	return list
+}
+
+// among returns the tools of a part of listed.
+func (p *Profile) among(part []conversation.Tool) []tool.Tool {
+	out := make([]tool.Tool, 0, len(part))
+	for t := range p.all() {
+		if n := len(out); n < len(part) && part[n].Name == t.Name {
+			out = append(out, *t)
+		}
+	}
+	return out
 }
 
 // find returns the profile's tool of that name, deferred or not.

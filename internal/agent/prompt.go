@@ -47,7 +47,7 @@ func promptData(a *Agent) conversation.PromptData {
 	}
 	d.Mode.Name = p.Mode
 	d.ToolPolicy.Display = p.Prompt.Policy
-	d.SetTools(p.Tools, p.Deferred, a.switches.Done())
+	d.SetTools(a.conv.Offer.All(), a.switches.Done())
 	return d
 }
 

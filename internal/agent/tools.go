@@ -242,7 +242,7 @@ func (t *turn) resultRoom(c *call, following []*call) int {
 		texts = append(texts, f.text())
 	}
 	return a.conv.ResultRoom(a.profile.Settings.Result, a.model.info.ContextLength,
-		a.conv.RoughSize(a.offered()), texts, c.nested)
+		a.conv.RoughSize(a.switches.Done()), texts, c.nested)
 }
 
 // afterTool lets the handlers see and change the result of an executed call.

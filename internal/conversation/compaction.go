@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
@@ -160,7 +160,7 @@ func transcribe(b *strings.Builder, m *message.Message, text string, limit int) 
 		fmt.Fprintf(b, "[%s] %s\n", m.Role, text)
 	}
 	for _, c := range m.ToolCalls {
-		fmt.Fprintf(b, "[%s calls %s] %s\n", m.Role, c.Name, shortened(tool.ArgsJSON(c.Arguments), 2*limit))
+		fmt.Fprintf(b, "[%s calls %s] %s\n", m.Role, c.Name, shortened(string(jsontext.AppendObject(nil, c.Arguments)), 2*limit))
 	}
 }
 

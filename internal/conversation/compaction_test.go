@@ -11,7 +11,7 @@ import (
 // talk is a conversation of a line of words, in the middle of a turn or not.
 func talk(t testing.TB, words string, running bool) *Conversation {
 	t.Helper()
-	c := New(nil)
+	c := begin()
 	c.History.Replace(messages(t, words))
 	c.Turn.Begin()
 	if running {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/todo"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -28,13 +27,13 @@ type Conversation struct {
 	system string // Rendered system prompt; empty until then.
 }
 
-// New returns an empty conversation over a todo list, which the tools for it share.
-// nil is a list of its own.
-func New(list *todo.List) *Conversation {
+// New returns an empty conversation over a todo list, which the tools for it share; nil is a
+// list of its own. match tells whether a pattern stands for the name of a tool.
+func New(list *todo.List, match func(pattern, name string) bool) *Conversation {
 	if list == nil {
 		list = &todo.List{}
 	}
-	c := &Conversation{Todo: list}
+	c := &Conversation{Todo: list, Offer: Offer{match: match}}
 	c.Stats.Reset()
 	return c
 }
@@ -64,9 +63,11 @@ func (c *Conversation) SetSystem(text string) {
 	c.system = text
 }
 
-// RoughSize is the rough size of the next request: prompt, history and the schemas of the
-// tools that are offered.
-func (c *Conversation) RoughSize(offered []tool.Tool) int {
+// RoughSize is the rough size of the next request: prompt, history and the tools that are
+// offered. done is as for Offer.Offered.
+func (c *Conversation) RoughSize(done bool) int { return c.roughSize(c.Offer.Offered(done)) }
+
+func (c *Conversation) roughSize(offered []Tool) int {
 	n := len(c.System())/bytesPerToken + c.History.RoughSize()
 	for i := range offered {
 		n += roughTool(&offered[i])
@@ -74,9 +75,13 @@ func (c *Conversation) RoughSize(offered []tool.Tool) int {
 	return n
 }
 
-// TokenState describes how full a context window is; 0 is one of unknown size.
-func (c *Conversation) TokenState(window int, offered []tool.Tool) sdk.TokenState {
-	s := sdk.TokenState{Estimate: c.Tokens.Real(c.RoughSize(offered)), LastAPI: c.Tokens.Last(), Max: window}
+// TokenState describes how full a context window is; one of 0 is of unknown size.
+func (c *Conversation) TokenState(window int, done bool) sdk.TokenState {
+	return c.tokenState(window, c.Offer.Offered(done))
+}
+
+func (c *Conversation) tokenState(window int, offered []Tool) sdk.TokenState {
+	s := sdk.TokenState{Estimate: c.Tokens.Real(c.roughSize(offered)), LastAPI: c.Tokens.Last(), Max: window}
 	if s.Max > 0 {
 		s.Percent = min(float64(s.Estimate)*100/float64(s.Max), 100)
 	}
@@ -85,9 +90,9 @@ func (c *Conversation) TokenState(window int, offered []tool.Tool) sdk.TokenStat
 
 // Snapshot completes facts, which are what the caller knows, by what the conversation
 // knows. What grows with the conversation is shared, not copied.
-func (c *Conversation) Snapshot(facts sdk.Context, offered []tool.Tool) sdk.Context {
-	s := facts
-	s.Tokens = c.TokenState(s.ModelInfo.ContextLength, offered)
+func (c *Conversation) Snapshot(facts sdk.Context) sdk.Context {
+	s, offered := facts, c.Offer.Offered(facts.DoneActive)
+	s.Tokens = c.tokenState(s.ModelInfo.ContextLength, offered)
 	s.Stats = c.Stats.Snapshot()
 	s.MessageCount, s.Turns = c.History.Len(), c.History.Turns()
 	s.SessionTitle = c.Label.Title()

@@ -13,19 +13,24 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/todo"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
 
-// named makes tools.
-func named(names ...string) (list []tool.Tool) {
-	for _, name := range names {
-		list = append(list, tool.Tool{Name: name, Schema: tool.MustSchema(`{"type":"object"}`)})
+// begin is an empty conversation with tools; those that begin with R must be loaded.
+func begin(tools ...string) *Conversation {
+	c := New(nil, func(pattern, name string) bool {
+		prefix, wild := strings.CutSuffix(pattern, "*")
+		return pattern == name || wild && strings.HasPrefix(name, prefix)
+	})
+	var list []Tool
+	for _, name := range tools {
+		list = append(list, Tool{Name: name, Bytes: 40, Deferred: name[0] == 'R'})
 	}
-	return list
+	c.Offer.SetTools(list)
+	return c
 }
 
-func names(list []tool.Tool) string {
+func names(list []Tool) string {
 	var out []string
 	for _, t := range list {
 		out = append(out, t.Name)
@@ -34,35 +39,37 @@ func names(list []tool.Tool) string {
 }
 
 func TestOffer(t *testing.T) {
-	eager, deferred := named("Read", "Write", "Bash", "Done"), named("Rare", "Rich")
-	var o Offer
+	o := &begin("Ls", "Write", "Bash", "Done", "Rare", "Rich").Offer
 	offers := func(done bool, want string) {
 		t.Helper()
-		if got := names(o.Tools(eager, deferred, done)); got != want {
+		if got := names(o.Offered(done)); got != want {
 			t.Errorf("offered %s, want %s", got, want)
 		}
 	}
-	offers(true, "Read Write Bash Done")
-	offers(false, "Read Write Bash")
+	offers(true, "Ls Write Bash Done")
+	offers(false, "Ls Write Bash")
 	o.Load("Rare")
 	o.Load("Rare")
-	offers(true, "Read Write Bash Done Rare")
-	o.Disable("R*")
+	offers(true, "Ls Write Bash Done Rare")
+	o.Disable("R*", "Ls")
 	o.Disable("Bash")
 	o.Disable()
 	offers(false, "Write")
-	if got := o.Disabled(); !slices.Equal(got, []string{"R*", "Bash"}) {
+	if got := o.Disabled(); !slices.Equal(got, []string{"R*", "Ls", "Bash"}) {
 		t.Errorf("disabled %v", got)
 	}
 	o.Enable()
 	o.Hide([]string{"Write"})
-	offers(false, "Read Bash Rare")
-	if !o.Hidden("Write") || o.Hidden("Read") {
+	offers(false, "Ls Bash Rare")
+	if !o.Hidden("Write") || o.Hidden("Ls") {
 		t.Error("hidden")
 	}
 	o.Hide(nil)
 	o.Restore([]string{"Rich"})
-	offers(false, "Read Write Bash Rich")
+	offers(false, "Ls Write Bash Rich")
+	if got := names(o.All()); got != "Ls Write Bash Done Rare Rich" {
+		t.Errorf("all %s", got)
+	}
 	if got := o.Loaded(); !slices.Equal(got, []string{"Rich"}) {
 		t.Errorf("loaded %v", got)
 	}
@@ -100,7 +107,7 @@ func TestStats(t *testing.T) {
 }
 
 func TestLabel(t *testing.T) {
-	c := New(nil)
+	c := begin()
 	c.Label.Propose("  a rather long first line\nand more", 0)
 	if c.Label.Title() != "" {
 		t.Errorf("title %q without a length", c.Label.Title())
@@ -128,7 +135,8 @@ func TestLabel(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	list := &todo.List{}
 	list.Replace("", []todo.Item{{Content: "a", Status: todo.Pending}, {Content: "b", Status: todo.Completed}})
-	c := New(list)
+	c := New(list, func(pattern, name string) bool { return pattern == name })
+	c.Offer.SetTools([]Tool{{Name: "Read"}, {Name: "Rare", Deferred: true}, {Name: DoneTool}})
 	c.History.Replace(messages(t, "u:one a:look+x t:x s:psst d:note a:1"))
 	c.Label.SetTitle("title")
 	c.Offer.Load("Rare")
@@ -138,7 +146,7 @@ func TestSnapshot(t *testing.T) {
 	c.Turn.AddCall(sdk.ToolCall{Name: "Edit"}, []string{"a.go", "b.go"})
 	c.Turn.AddCall(sdk.ToolCall{Name: "Edit"}, []string{"a.go"})
 	facts := sdk.Context{Agent: "main", Auto: true, ModelInfo: sdk.ModelInfo{ContextLength: 1000}, SystemPrompt: "p"}
-	s := c.Snapshot(facts, named("Read", "Rare"))
+	s := c.Snapshot(facts)
 	if s.Agent != "main" || !s.Auto || s.SystemPrompt != "p" || s.Tokens.Max != 1000 || s.Tokens.Estimate == 0 ||
 		s.MessageCount != 6 || s.SessionTitle != "title" || s.Iteration != 1 || s.TodoPending != 1 || s.TodoTotal != 2 {
 		t.Errorf("%+v", s)
@@ -161,7 +169,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	c.Turn.End()
 	c.Reset()
-	s = c.Snapshot(facts, nil)
+	s = c.Snapshot(facts)
 	if s.Iteration != 0 || s.MessageCount != 0 || len(s.Turns) != 0 || s.TodoTotal != 0 || s.SessionTitle != "" ||
 		len(s.LoadedTools) != 0 {
 		t.Errorf("after Reset: %+v", s)
@@ -170,11 +178,10 @@ func TestSnapshot(t *testing.T) {
 
 // While tools run side by side they count, load, and ask for snapshots.
 func TestConcurrentUse(t *testing.T) {
-	c := New(nil)
+	c := begin("Ls", "Done", "Rare")
 	c.Turn.Begin()
 	c.Turn.Next()
 	c.Turn.ExpectResults(8)
-	tools := named("Read", "Done")
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -191,13 +198,13 @@ func TestConcurrentUse(t *testing.T) {
 				c.History.Add(messages(t, "u:hi")[0])
 				c.History.Sent()
 				c.SetSystem(name)
-				_ = c.Snapshot(sdk.Context{}, c.Offer.Tools(tools, tools, true))
+				_ = c.Snapshot(sdk.Context{})
 				_ = c.Plan(2)
 			}
 		})
 	}
 	wg.Wait()
-	s := c.Snapshot(sdk.Context{}, nil)
+	s := c.Snapshot(sdk.Context{})
 	if s.Stats.ToolCalls != 400 || s.Stats.ToolErrors != 200 || s.Stats.TokensIn != 400 || s.PatchCounts["a"] != 400 ||
 		s.MessageCount != 400 || len(s.LoadedTools) != 8 {
 		t.Errorf("%+v", s.Stats)
@@ -206,12 +213,11 @@ func TestConcurrentUse(t *testing.T) {
 
 // A snapshot and a request of a long conversation cost as much as those of a short one.
 func TestLongConversation(t *testing.T) {
-	tools := named("Read", "Write", "Bash")
 	cost := func(turns int) float64 {
 		c := long(t, turns)
 		return testing.AllocsPerRun(20, func() {
 			c.History.Add(messages(t, "a:ok")[0])
-			_ = c.Snapshot(sdk.Context{}, tools)
+			_ = c.Snapshot(sdk.Context{})
 			_ = c.History.Sent()
 			c.History.Prune()
 		})
@@ -223,7 +229,7 @@ func TestLongConversation(t *testing.T) {
 
 // long is a conversation of many turns with a tool call in each.
 func long(t testing.TB, turns int) *Conversation {
-	c := New(nil)
+	c := begin("Ls", "Write", "Bash", "Edit", "Done", "Rare")
 	for range turns {
 		for _, m := range messages(t, "u:question a:look+x t:x a:answer") {
 			c.History.Add(m)
@@ -236,9 +242,9 @@ func long(t testing.TB, turns int) *Conversation {
 func BenchmarkSnapshot(b *testing.B) {
 	for _, turns := range []int{10, 1000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
-			c, tools := long(b, turns), named("Read", "Write", "Bash", "Ls", "Rg", "Edit")
+			c := long(b, turns)
 			for b.Loop() {
-				_ = c.Snapshot(sdk.Context{}, tools)
+				_ = c.Snapshot(sdk.Context{})
 			}
 		})
 	}

@@ -3,64 +3,76 @@ package conversation
 import (
 	"slices"
 	"sync"
-
-	"github.com/idelchi/aura/internal/tool"
 )
 
 // DoneTool is the tool with which the model declares its work finished. It is offered
 // only where the user switched it on.
 const DoneTool = "Done"
 
-// Offer is which of an agent's tools the model may call right now.
+// Tool is what a conversation knows about a tool of the active agent.
+type Tool struct {
+	Name     string
+	Summary  string // In one line.
+	Bytes    int    // Of all that a model reads about it.
+	Deferred bool   // Offered only once loaded.
+}
+
+// Offer is which of the active agent's tools the model may call right now.
 type Offer struct {
+	match func(pattern, name string) bool
+
 	mu       sync.Mutex
+	tools    []Tool
 	loaded   []string // Deferred tools that were loaded.
 	hidden   []string // Tools whose condition did not hold at the latest request.
 	disabled []string // Name patterns, until the turn ends.
 }
 
-// Tools returns the tools that are offered: the eager ones and the deferred ones that
-// were loaded, less what is disabled or hidden, and Done only where it is wanted.
-func (o *Offer) Tools(eager, deferred []tool.Tool, done bool) []tool.Tool {
+// SetTools makes list, which must not be changed, the tools of the active agent.
+func (o *Offer) SetTools(list []Tool) {
 	o.mu.Lock()
-	loaded, hidden, disabled := o.loaded, o.hidden, o.disabled // Replaced, never changed.
-	o.mu.Unlock()
-	if len(disabled) == 0 && len(loaded) == 0 && len(hidden) == 0 && done {
-		return eager
-	}
-	out := make([]tool.Tool, 0, len(eager))
-	keep := func(t *tool.Tool) bool {
-		return (t.Name != DoneTool || done) && !slices.Contains(hidden, t.Name) && !matches(disabled, t.Name)
-	}
-	for i := range eager {
-		if keep(&eager[i]) {
-			out = append(out, eager[i])
+	defer o.mu.Unlock()
+	o.tools = list
+}
+
+// All lists the tools of the active agent.
+func (o *Offer) All() []Tool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tools
+}
+
+// Offered lists the tools that are offered: those that need not be loaded or are, less
+// what is disabled or hidden, and Done only where it is wanted.
+func (o *Offer) Offered(done bool) []Tool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make([]Tool, 0, len(o.tools))
+	for i := range o.tools {
+		t := &o.tools[i]
+		if t.Deferred && !slices.Contains(o.loaded, t.Name) || t.Name == DoneTool && !done ||
+			slices.Contains(o.hidden, t.Name) || o.disables(t.Name) {
+			continue
 		}
-	}
-	for i := range deferred {
-		if slices.Contains(loaded, deferred[i].Name) && keep(&deferred[i]) {
-			out = append(out, deferred[i])
-		}
+		out = append(out, *t)
 	}
 	return out
 }
 
-// matches reports whether any of the patterns stands for a name.
-func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return tool.Match(p, name) })
+// disables reports whether any of the patterns stands for a name.
+func (o *Offer) disables(name string) bool {
+	return slices.ContainsFunc(o.disabled, func(p string) bool { return o.match(p, name) })
 }
 
 // Load offers deferred tools from now on.
 func (o *Offer) Load(names ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	loaded := slices.Clone(o.loaded) // Tools may be reading the old one.
 	for _, name := range names {
-		if !slices.Contains(loaded, name) {
-			loaded = append(loaded, name)
+		if !slices.Contains(o.loaded, name) {
+			o.loaded = append(o.loaded, name)
 		}
 	}
-	o.loaded = loaded
 }
 
 // Restore makes names the loaded tools.
@@ -93,12 +105,9 @@ func (o *Offer) Hidden(name string) bool {
 
 // Disable takes away the tools that patterns stand for, until Enable.
 func (o *Offer) Disable(patterns ...string) {
-	if len(patterns) == 0 {
-		return
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.disabled = append(slices.Clip(o.disabled), patterns...)
+	o.disabled = append(o.disabled, patterns...)
 }
 
 // Disabled lists the patterns of what was taken away.

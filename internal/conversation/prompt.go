@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/templates"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
@@ -74,16 +73,15 @@ type SandboxState struct {
 type ReadBeforeData struct{ Write, Delete bool }
 
 // SetTools tells prompts about the tools that are offered and that can be loaded.
-func (d *PromptData) SetTools(eager, deferred []tool.Tool, done bool) {
+func (d *PromptData) SetTools(list []Tool, done bool) {
 	d.Tools.Eager, d.Tools.Deferred = nil, ""
-	for i := range eager {
-		if eager[i].Name != DoneTool || done {
-			d.Tools.Eager = append(d.Tools.Eager, eager[i].Name)
+	for _, t := range list {
+		switch {
+		case t.Deferred:
+			d.Tools.Deferred += "- " + t.Name + ": " + t.Summary + "\n"
+		case t.Name != DoneTool || done:
+			d.Tools.Eager = append(d.Tools.Eager, t.Name)
 		}
-	}
-	for i := range deferred {
-		line, _, _ := strings.Cut(deferred[i].Description, "\n")
-		d.Tools.Deferred += "- " + deferred[i].Name + ": " + line + "\n"
 	}
 }
 

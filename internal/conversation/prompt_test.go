@@ -3,14 +3,11 @@ package conversation
 import (
 	"strings"
 	"testing"
-
-	"github.com/idelchi/aura/internal/tool"
 )
 
 func TestRender(t *testing.T) {
 	data := PromptData{Agent: "main", WorkDir: "/w", Vars: map[string]string{"A": "b"}}
-	data.SetTools([]tool.Tool{{Name: "Read"}, {Name: "Done"}},
-		[]tool.Tool{{Name: "Rare", Description: "Does it.\nMore."}}, false)
+	data.SetTools([]Tool{{Name: "Read"}, {Name: "Done"}, {Name: "Rare", Summary: "Does it.", Deferred: true}}, false)
 	inMode := data
 	inMode.Mode.Name = "plan"
 	for _, c := range []struct {
@@ -32,7 +29,7 @@ func TestRender(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 		}
 	}
-	if data.SetTools([]tool.Tool{{Name: "Done"}}, nil, true); len(data.Tools.Eager) != 1 {
+	if data.SetTools([]Tool{{Name: "Done"}}, true); len(data.Tools.Eager) != 1 {
 		t.Errorf("tools %v", data.Tools)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/wording"
 )
 
@@ -109,10 +108,8 @@ func roughMessage(m *message.Message) int {
 	return n/bytesPerToken + len(m.Images)*800
 }
 
-// roughTool estimates the size of a tool's description and schema.
-func roughTool(t *tool.Tool) int {
-	return (len(t.Name)+len(t.Description)+len(t.Usage)+len(t.Examples)+len(t.Schema.Raw()))/bytesPerToken + 8
-}
+// roughTool estimates the size of a tool in a request.
+func roughTool(t *Tool) int { return t.Bytes/bytesPerToken + 8 }
 
 // jsonSize is about the number of bytes of a value as JSON.
 func jsonSize(v any) int {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -106,7 +105,7 @@ func TestResultRoom(t *testing.T) {
 		{"others have not run", half, 10000, 1000, 3, 0, []int{9000}, false, 4000 - 2*minResult},
 		{"nested", half, 10000, 1000, 3, 0, []int{9000}, true, 4000},
 	} {
-		conv := New(nil)
+		conv := begin()
 		conv.Turn.ExpectResults(c.open)
 		if c.taken > 0 {
 			conv.Turn.AddResult(text(c.taken))
@@ -123,21 +122,24 @@ func TestResultRoom(t *testing.T) {
 
 // SD-06: the estimate covers the system prompt, the messages and the tool schemas.
 func TestTokenState(t *testing.T) {
-	c := New(nil)
+	c := begin("Ls", "Done", "Rare")
 	c.SetSystem(strings.Repeat("s", 400))
 	m := messages(t, "u:hi d:"+strings.Repeat("x", 4000))
 	m[0].Images = []message.Image{{}}
 	m[0].ToolCalls = []sdk.MessageToolCall{{Name: "T", Arguments: map[string]any{"a": []any{"text", 1.0}}}}
 	c.History.Replace(m)
-	offered := []tool.Tool{{Name: "Read", Description: strings.Repeat("d", 40), Schema: tool.MustSchema(`{}`)}}
-	want := 100 + (2+16+1+2+1+4+2+1+6+1+6)/4 + 800 + (4+40+len(offered[0].Schema.Raw()))/4 + 8
-	if got := c.TokenState(0, offered); got.Estimate != want || got.Percent != 0 {
+	want := 100 + (2+16+1+2+1+4+2+1+6+1+6)/4 + 800 + 40/4 + 8
+	if got := c.TokenState(0, false); got.Estimate != want || got.Percent != 0 {
 		t.Errorf("%+v, want %d tokens", got, want)
 	}
-	if got := c.TokenState(2*want, offered); got.Percent != 50 || got.Max != 2*want {
+	if got := c.TokenState(2*want, false); got.Percent != 50 || got.Max != 2*want {
 		t.Errorf("%+v", got)
 	}
-	if got := c.TokenState(1, offered); got.Percent != 100 { // More than full is full.
+	if got := c.TokenState(1, false); got.Percent != 100 { // More than full is full.
 		t.Errorf("%+v", got)
+	}
+	c.Offer.Load("Rare")
+	if got := c.TokenState(0, true); got.Estimate != want+2*18 || c.RoughSize(true) != want+2*18 {
+		t.Errorf("with more tools: %+v", got)
 	}
 }
