@@ -1,6 +1,10 @@
 package agent
 
-import "github.com/idelchi/aura/internal/lifecycle"
+import (
+	"context"
+
+	"github.com/idelchi/aura/internal/lifecycle"
+)
 
 // Rehearse makes the profile of an agent in a mode and renders its prompt, as a session
 // in the given place would. No model is called and no handler runs.
@@ -9,7 +13,7 @@ func Rehearse(resolve func(agent, mode string) (Profile, error), name, mode stri
 		Pipeline: lifecycle.New(lifecycle.Options{}), Resolve: resolve, Agent: name, Mode: mode, Place: place,
 	})
 	if err == nil {
-		_, err = a.SystemPrompt()
+		_, err = a.SystemPrompt(context.Background())
 	}
 	return err
 }

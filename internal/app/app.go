@@ -207,8 +207,11 @@ func (a *App) openAgent(store *session.Store, approvals *guard.Approvals, reads 
 	o := agent.Options{
 		Pipeline: a.pipeline, Todo: &a.todo, Logger: a.log,
 		Resolve: func(name, mode string) (agent.Profile, error) { return a.current().profiles.Resolve(name, mode) },
-		Agent:   a.opts.Choice.Agent, Mode: a.opts.Choice.Mode, Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think,
-		Verbose: a.opts.Choice.Verbose, MaxSteps: a.opts.Limits.MaxSteps,
+		Agent:   a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
+		Switches: agent.Choices{
+			Auto: a.opts.Choice.Auto, Verbose: a.opts.Choice.Verbose, Think: a.opts.Choice.Think,
+			MaxSteps: a.opts.Limits.MaxSteps,
+		},
 		Place:   a.agentPlace(),
 		Observe: kept(store, logged(a.opts.Debug, a.log, a.face.Observe)), Ask: a.face.Ask,
 		Exists: func(name string) bool { _, ok := a.Tool(name); return ok },
@@ -322,7 +325,7 @@ func (a *App) Start(ctx context.Context, key string) error {
 		if err := commands.Resume(ctx, a.commands, key, func() { a.Ready(ctx) }); err != nil {
 			return err
 		}
-		a.agent.SetVerbose(a.agent.Verbose() || a.opts.Choice.Verbose)
+		a.agent.Switches().SetVerbose(a.agent.Switches().Verbose() || a.opts.Choice.Verbose)
 	}
 	a.startServers(ctx)
 	a.Ready(ctx)

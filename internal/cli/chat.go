@@ -165,7 +165,7 @@ func (e *env) converse(
 			continue
 		}
 		turn, end := interrupts.Turn(ctx)
-		printer.SetVerbose(a.Agent().Verbose())
+		printer.SetVerbose(a.Agent().Switches().Verbose())
 		err = a.Submit(turn, line)
 		cancelled := plain.Interrupted(turn)
 		end()

@@ -186,7 +186,7 @@ func (e *env) play(ctx context.Context, a *app.App, t turns, before func()) erro
 // followVerbose makes the output show thinking if the session says so.
 func followVerbose(out plain.Output, a *app.App) {
 	if p, ok := out.(*plain.Printer); ok {
-		p.SetVerbose(a.Agent().Verbose())
+		p.SetVerbose(a.Agent().Switches().Verbose())
 	}
 }
 
@@ -200,7 +200,7 @@ func (e *env) sessionKey(a *app.App) (string, error) {
 
 // render prints what a model would get, without calling one.
 func (e *env) render(ctx context.Context, a *app.App, t turns) error {
-	system, err := a.Agent().SystemPrompt()
+	system, err := a.Agent().SystemPrompt(ctx)
 	if err != nil {
 		return err
 	}
