@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/doctor"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 func newDoctor(e *env) *cobra.Command {
@@ -36,7 +37,15 @@ Each line says ok, warn or fail. The exit code is 1 if anything fails.`,
 func (e *env) doctor(ctx context.Context, asJSON bool) error {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
-	list, err := doctor.Examine(ctx, doctor.Options{App: e.flags.options(), Terminal: e.out})
+	o := e.flags.options()
+	list, err := doctor.Examine(ctx, doctor.Options{
+		Homes: o.Homes, Terminal: e.out,
+		Read: func() (doctor.Place, error) { return app.Read(o) },
+		Tasks: func() (int, error) {
+			list, err := app.LoadTasks(o)
+			return len(list), err
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -65,7 +74,7 @@ func (e *env) doctor(ctx context.Context, asJSON bool) error {
 
 func (e *env) printFindings(list []doctor.Finding) {
 	colours := map[doctor.Level]string{doctor.OK: "32", doctor.Warn: "33", doctor.Fail: "31"}
-	colour := plain.Colour(e.out, os.Getenv)
+	colour := terminal.Color(e.out, os.Getenv)
 	for _, f := range list {
 		line := f.String()
 		if n := len(f.Level); colour {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 func newExtensions(e *env) *cobra.Command {
@@ -104,7 +105,7 @@ func (e *env) listExtensions(asJSON bool) error {
 }
 
 // find finds an extension by name: one that runs, or one that ships with aura.
-func findExtension(p *app.Python, name string) (pyext.Extension, error) {
+func findExtension(p *pyext.Source, name string) (pyext.Extension, error) {
 	active := pyext.Active(p.Found)
 	if i := slices.IndexFunc(active, func(x pyext.Extension) bool { return x.Name == name }); i >= 0 {
 		return active[i], nil
@@ -112,10 +113,7 @@ func findExtension(p *app.Python, name string) (pyext.Extension, error) {
 	if x, ok := pyext.ContribExtension(p.Cache, name); ok {
 		return x, nil
 	}
-	hint := `"aura extensions list" lists them`
-	if best := spelling.Closest(name, append(extensionNames(active), pyext.Contrib()...)); best != "" {
-		hint = fmt.Sprintf("did you mean %q?", best)
-	}
+	hint := cmp.Or(wording.DidYouMean(name, append(extensionNames(active), pyext.Contrib()...)), `"aura extensions list" lists them`)
 	return pyext.Extension{}, fmt.Errorf("no extension %q (%s)", name, hint)
 }
 

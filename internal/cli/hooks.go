@@ -17,8 +17,8 @@ import (
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/hooks"
 	"github.com/idelchi/aura/internal/lifecycle"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -147,10 +147,7 @@ func (e *env) showHooks(ctx context.Context, names []string) error {
 					all = append(all, other)
 				}
 				slices.Sort(all)
-				hint := `"aura hooks list" lists them`
-				if best := spelling.Closest(name, all); best != "" {
-					hint = fmt.Sprintf("did you mean %q?", best)
-				}
+				hint := cmp.Or(wording.DidYouMean(name, all), `"aura hooks list" lists them`)
 				return fmt.Errorf("no hook %q (%s)", name, hint)
 			}
 			fmt.Fprintf(e.out, "%s:%d\n%s", h.Source.File, h.Source.Line, hooks.Describe(h))
@@ -219,6 +216,7 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 		if err := knownTool(a, f.tool); err != nil {
 			return &usageError{err}
 		}
+		a.Agent().ResolveModel(ctx)
 		data := row.Sample(a.Agent().Snapshot(), lifecycle.Sample{
 			Tool: f.tool, Arguments: values, Output: f.output, Text: f.text,
 		})

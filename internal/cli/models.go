@@ -24,16 +24,22 @@ func newModels(e *env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := e.interruptible(cmd.Context())
 			defer stop()
-			a, err := app.Open(ctx, e.flags.lookup(), app.Face{})
+			a, err := app.Read(e.flags.lookup())
 			if err != nil {
 				return err
 			}
-			defer a.Close("exit")
 			name := e.flags.choice.Provider
 			if len(args) == 1 {
 				name = args[0]
 			}
-			_, models, err := a.Models(ctx, name)
+			if name == "" {
+				t, err := a.Target()
+				if err != nil {
+					return err
+				}
+				name = t.Provider.Name
+			}
+			_, models, err := a.Models().List(ctx, name)
 			if err != nil {
 				return err
 			}

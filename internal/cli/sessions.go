@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/tool"
@@ -187,8 +187,7 @@ func conversationText(m message.Message) string {
 
 // printJSON prints v for scripts.
 func (e *env) printJSON(v any) error {
-	enc := json.NewEncoder(e.out)
+	enc := jsontext.NewEncoder(e.out)
 	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/idelchi/aura/internal/app"
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/tasks"
 )
@@ -312,9 +313,7 @@ func (b *board) report(name string, r taskReport) {
 		b.reports[name] = r
 		return
 	}
-	enc := json.NewEncoder(b.e.out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil && b.err == nil {
+	if err := jsontext.NewEncoder(b.e.out).Encode(r); err != nil && b.err == nil {
 		b.err = err
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // toolsFlags are the flags of `aura tools`.
@@ -110,11 +111,12 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("%s: %w", t.Name, err)}
 	}
+	a.Agent().ResolveModel(ctx)
 	snap := a.Agent().Snapshot()
 	if err := e.confine(&t, values, f.restrictions(snap.Workdir), snap.Workdir); err != nil {
 		return err
 	}
-	result, err := t.Execute(ctx, tool.Call{
+	result, err := t.Run(ctx, tool.Call{
 		ID: "cli", Args: values, Context: snap, Workdir: snap.Workdir,
 		Output: func(string) {}, // The result has all of it.
 	})
@@ -123,10 +125,7 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 
 // noTool is the error for a name that no tool has.
 func noTool(name string, names []string) error {
-	hint := `"aura tools" lists them`
-	if best := spelling.Closest(name, names); best != "" {
-		hint = fmt.Sprintf("did you mean %q?", best)
-	}
+	hint := cmp.Or(wording.DidYouMean(name, names), `"aura tools" lists them`)
 	return fmt.Errorf("no tool %q (%s)", name, hint)
 }
 

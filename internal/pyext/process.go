@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/procgroup"
 )
 
@@ -111,7 +112,7 @@ func (p *process) load(list []Extension) error {
 	for _, e := range list {
 		first.Extensions = append(first.Extensions, spec{e.number, e.Name, e.file(), e.Package, e.EntryPoint})
 	}
-	data, err := marshal(first)
+	data, err := jsontext.Marshal(first)
 	if err != nil {
 		return err
 	}
