@@ -90,7 +90,9 @@ type checker struct {
 // list returns all packages of the program and what they need, each after its imports.
 func (c checker) list(t *testing.T, env ...string) (list []source) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...")
+	cmd := exec.CommandContext(
+		t.Context(), "go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./...",
+	)
 	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), env...)
 	var stderr bytes.Buffer

@@ -64,7 +64,9 @@ func deferredIndex(list []tool.Tool) string {
 			break
 		}
 		line := "\n- " + t.Name
-		if text := wording.Clip(wording.FirstLine(t.Description), maxDeferredLine); text != "" && b.Len() < maxDeferredFull {
+		if text := wording.Clip(
+			wording.FirstLine(t.Description), maxDeferredLine,
+		); text != "" && b.Len() < maxDeferredFull {
 			line += ": " + text
 		}
 		b.WriteString(line)
