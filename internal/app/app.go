@@ -28,6 +28,7 @@ import (
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/tools"
 )
 
 // App is one running program: a session with everything around it.
@@ -136,7 +137,7 @@ func (a *App) compose(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, builtinTools()); err != nil {
+	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, plainTools()); err != nil {
 		return err
 	}
 	m := a.modelOptions()
@@ -161,10 +162,29 @@ func (a *App) guards(approvals *guard.Approvals) []lifecycle.Binding {
 
 // generation makes what follows from a configuration.
 func (a *App) generation(cfg *config.Config, m *models.Models, reads *guard.ReadSwitches) generation {
-	return generation{cfg, m, profile.New(profile.Options{
-		Config: cfg, Extensions: a.extensions, Models: m, Sandbox: a.sandbox, Reads: reads, Todo: &a.todo,
-		Workdir: a.workdir, Env: a.env.List, Command: a.profileCommand(), Stale: a.staleServers,
-	})}
+	o := a.profileOptions(cfg, m)
+	o.Sandbox, o.Reads, o.Stale = a.sandbox, reads, a.staleServers
+	o.Servers = func() profile.Servers { return a.servers() }
+	o.Tools = func(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {
+		return a.extensions.Tools(a.builtinTools(f, find))
+	}
+	return generation{cfg, m, profile.New(o)}
+}
+
+// builtinTools are the tools that are there without any extension.
+func (a *App) builtinTools(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {
+	bash := f.Tools.Bash
+	return tools.New(tools.Options{
+		Todo: &a.todo, Env: a.env.List, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
+		Parallel: func(name string) bool {
+			t, ok := find(name)
+			return f.Tools.Parallel && ok && !t.Serial
+		},
+		Bash: tools.BashLimits{
+			Timeout: bash.Timeout, MaxBytes: bash.Truncation.MaxBytes, MaxLines: bash.Truncation.MaxLines,
+			Head: bash.Truncation.Head, Tail: bash.Truncation.Tail,
+		},
+	})
 }
 
 // current is the generation that is in force.

@@ -11,6 +11,7 @@ import (
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // runFlags are the flags of `aura run`.
@@ -84,7 +85,7 @@ func (e *env) run(ctx context.Context, f runFlags, args []string) error {
 		return notStarted(out, err)
 	}
 	face := app.Face{Observe: out.Observe, Print: func(text string) { e.print(out, text) }}
-	if plain.IsTerminal(e.in) && plain.IsTerminal(e.err) {
+	if terminal.Is(e.in) && terminal.Is(e.err) {
 		defer e.attend(&face, out, func() { interrupt(errInterrupted) })()
 	}
 	a, err := app.Open(ctx, e.flags.options(), face)

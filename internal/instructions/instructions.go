@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/idelchi/aura/internal/config"
 )
 
 // file is what people write for every coding agent.
@@ -20,22 +18,21 @@ const file = "AGENTS.md"
 // maxPromptFile bounds what one file may add to every request.
 const maxPromptFile = 256 << 10
 
-// For collects the AGENTS.md files that concern an agent, the most
-// general first: those of the homes, then those from the root of the repository
-// down to the working directory; outside of a repository that one only. which is "all", "global", "local" or "none";
-// empty means all.
-func For(homes config.Homes, workdir, which string) (string, error) {
+// For collects the AGENTS.md files that concern an agent, the most general first: those
+// of the homes, then those of dirs, which are the directories from the root of the
+// repository down to the working directory, or that one alone. which is "all", "global",
+// "local" or "none"; empty means all.
+func For(homes, dirs []string, workdir, which string) (string, error) {
 	if which == "none" {
 		return "", nil
 	}
 	var paths []string
 	if which != "local" {
-		for _, home := range homes.All() {
+		for _, home := range homes {
 			paths = append(paths, filepath.Join(home, file))
 		}
 	}
 	if which != "global" {
-		dirs, _ := config.Within(workdir)
 		for _, dir := range dirs {
 			paths = append(paths, filepath.Join(dir, file))
 		}
