@@ -45,6 +45,14 @@ type Tool struct {
 	Condition *condition.Expr // When the tool is offered to the model; nil means always.
 }
 
+// Offered reports whether the tool is offered to the model in a session that is as the
+// snapshot says. shell runs the `bash:` terms of its condition; nil makes them false.
+func (t *Tool) Offered(
+	ctx context.Context, snapshot *sdk.Context, shell func(ctx context.Context, command string) bool,
+) bool {
+	return t.Condition.Eval(ctx, condition.Env{Context: snapshot, Shell: shell})
+}
+
 // Source says where a tool comes from.
 type Source struct {
 	Kind string // "builtin", "plugin", "extension" or "mcp".
