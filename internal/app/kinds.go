@@ -8,7 +8,6 @@ import (
 
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/extension"
-	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/hooks"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/mcp"
@@ -40,7 +39,7 @@ func (a *App) kinds(cfg *config.Config, guards []lifecycle.Binding) ([]extension
 	servers.Logger, servers.Ask = a.log, a.face.Ask
 	servers.Notice = func(text string) { a.agent.Notice("mcp", text) }
 	return []extension.Kind{
-		guard.Kind(guards),
+		extension.Guards(guards),
 		hooks.Kind(shell),
 		plugin.Kind(plugins, a.opts.Plugins.Without),
 		pyext.Kind(python),

@@ -3,11 +3,9 @@ package app
 import (
 	"context"
 
-	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/hooks"
-	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/models"
 	"github.com/idelchi/aura/internal/plugin"
@@ -119,9 +117,8 @@ func (p *Place) PolicyMistakes(names []string) ([]string, error) {
 	return profile.PolicyMistakes(p.cfg, p.opts.Overrides, names)
 }
 
-// Rehearse makes the profile and the system prompt of every agent in its own mode, and
-// of the first agent in every mode, as a session would. It returns their names and
-// what is wrong with any. No model server is asked.
+// Rehearse makes the profiles and prompts of all agents, as a session would; see
+// profile.Rehearse.
 func (p *Place) Rehearse() (names []string, problems []error, err error) {
 	who, err := p.who()
 	if err != nil {
@@ -129,32 +126,10 @@ func (p *Place) Rehearse() (names []string, problems []error, err error) {
 	}
 	o := p.modelOptions()
 	o.Noop = true
-	profiles := profile.New(profile.Options{
+	names, problems = profile.Rehearse(profile.Options{
 		Config: p.cfg, Models: models.New(o), Sandbox: sandbox.New(sandbox.Options{Workdir: p.workdir}),
 		Reads: &guard.ReadSwitches{}, Todo: &todo.List{}, Workdir: p.workdir, Env: p.env.List,
 		Command: p.profileCommand(),
-	})
-	try := func(name, mode string) {
-		x, err := agent.New(agent.Options{
-			Pipeline: lifecycle.New(lifecycle.Options{}), Resolve: profiles.Resolve, Agent: name, Mode: mode,
-			Place: agent.Place{Workdir: p.workdir, LaunchDir: p.workdir, Vars: p.opts.Vars},
-		})
-		if err == nil {
-			_, err = x.SystemPrompt()
-		}
-		if err != nil {
-			problems = append(problems, err)
-		}
-	}
-	for _, x := range p.cfg.Agents {
-		names = append(names, x.Name)
-		try(x.Name, "")
-	}
-	if p.opts.Choice.Mode != "" {
-		try(who.Name, p.opts.Choice.Mode)
-	}
-	for _, m := range p.cfg.Modes {
-		try(who.Name, m.Name)
-	}
+	}, p.opts.Vars, who.Name, p.opts.Choice.Mode)
 	return names, problems, nil
 }

@@ -68,11 +68,11 @@ func (a *App) commandSession(
 	store *session.Store, approvals *guard.Approvals, reads *guard.ReadSwitches,
 ) *commands.Session {
 	return &commands.Session{
-		Agent: a.agent, Store: store, Reads: reads, Approvals: approvals, MCP: a.MCP(), Extensions: a.extensions,
+		Agent: a.agent, Store: store, Reads: reads, Approvals: approvals, MCP: a.MCP(),
+		Skills: skillsOf{a.extensions}, Extensions: a.extensions,
 		Lists: commands.Lists{
 			Commands: func() []commands.Command { all, _ := a.allCommands(); return all },
 			Agents:   a.agents, Modes: a.modes, Tools: a.Tools, Models: a.modelChoices,
-			Skills: func() []skills.Skill { return extension.Find[*skills.Set](a.extensions).List() },
 		},
 		Actions: commands.Actions{
 			Print: a.face.Print, Submit: a.Submit, Shell: a.shell, SetModel: a.setModel,
@@ -84,9 +84,23 @@ func (a *App) commandSession(
 	}
 }
 
+// skillsOf are the skills that are in force: after a reload they are others.
+type skillsOf struct{ set *extension.Set }
+
+func (s skillsOf) Table() string { return extension.Find[*skills.Set](s.set).Table() }
+func (s skillsOf) Text(name string) (string, error) {
+	return extension.Find[*skills.Set](s.set).Text(name)
+}
+
 // allCommands are the commands of the session, and those that others hide.
 func (a *App) allCommands() (all, hidden []commands.Command) {
-	return commands.All(a.current().cfg.Commands, a.extensions.Commands())
+	var custom []commands.Text
+	for _, c := range a.current().cfg.Commands {
+		custom = append(custom, commands.Text{
+			Name: c.Name, Description: c.Description, Hints: c.Hints, Body: c.Body, File: c.Source.File,
+		})
+	}
+	return commands.All(custom, a.extensions.Commands())
 }
 
 // agents lists the agents a user can choose.

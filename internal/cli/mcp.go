@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/tool"
 )
@@ -20,7 +19,7 @@ func newMCP(e *env) *cobra.Command {
 			if asJSON {
 				return e.printJSON(statusJSON(a.MCP().Status()))
 			}
-			fmt.Fprintln(e.out, commands.MCPList(a.MCP().Status()))
+			fmt.Fprintln(e.out, a.MCP().Table())
 			return nil
 		})
 	}
@@ -52,7 +51,7 @@ run one of their tools: aura tools mcp__SERVER__TOOL ARGUMENTS.`,
 					if asJSON {
 						return e.printJSON(statusJSON([]mcp.Status{s})[0])
 					}
-					fmt.Fprintln(e.out, commands.MCPDetails(s))
+					fmt.Fprintln(e.out, s)
 					if s.State != mcp.Connected && s.State != mcp.Disabled {
 						return codeError(exitError)
 					}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
 )
@@ -15,7 +14,7 @@ import (
 // All lists the commands of a session: the built-in ones, those that people wrote, then
 // those that extensions bring. Where two have the same name, the earlier one counts;
 // hidden are the others.
-func All(custom []config.Command, brought []tool.Command) (all, hidden []Command) {
+func All(custom []Text, brought []tool.Command) (all, hidden []Command) {
 	more := make([]Command, len(brought))
 	for i, c := range brought {
 		more[i] = fromExtension(c)

@@ -52,7 +52,7 @@ func listKind(l extension.Listing, failures map[lifecycle.Source][]lifecycle.Rec
 		rows[i] = []string{x.Name, x.Origin, x.Status, x.Path}
 	}
 	var lines []string
-	for i, head := range strings.Split(columns("", withoutEmpty(rows)), "\n") {
+	for i, head := range strings.Split(wording.Columns("", withoutEmpty(rows)), "\n") {
 		lines = append(lines, head)
 		source := lifecycle.Source{Kind: l.Kind.Handlers, Name: l.Items[i].Name}
 		if text := brings(l.Items[i], failures[source]); text != "" {
@@ -115,7 +115,7 @@ func brings(x extension.Item, failures []lifecycle.Record) string {
 			rows = append(rows, row)
 		}
 	}
-	return columns("  ", rows)
+	return wording.Columns("  ", rows)
 }
 
 // failuresBySource are the runs of handlers that failed.

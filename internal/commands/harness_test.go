@@ -11,10 +11,12 @@ import (
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider/script"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/sh"
+	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -31,6 +33,9 @@ type world struct {
 	extra  []commands.Command
 	model  string
 	loads  int
+
+	reads     guard.ReadSwitches
+	approvals guard.Approvals
 }
 
 // echo is the script of a model that always answers the same.
@@ -47,8 +52,10 @@ func newWorld(t *testing.T, src string) *world {
 	dir := t.TempDir()
 	w.Session = &commands.Session{
 		Store:     session.Open(t.TempDir()),
-		Reads:     &guard.ReadSwitches{},
-		Approvals: &guard.Approvals{},
+		Reads:     &w.reads,
+		Approvals: &w.approvals,
+		MCP:       (*mcp.Hub)(nil),
+		Skills:    (*skills.Set)(nil),
 	}
 	list := &todo.List{}
 	log, err := w.Store.Create(session.Meta{Workdir: dir})
@@ -105,7 +112,7 @@ func (w *world) resolve(client *script.Client, list *todo.List, name, mode strin
 		},
 		Prompt: agent.Prompt{Agent: "You help.", Policy: "denied: Bash:rm*"},
 	}
-	reads := w.Reads.Apply(guard.ReadBefore{Write: true})
+	reads := w.reads.Apply(guard.ReadBefore{Write: true})
 	p.Prompt.ReadBefore, p.Settings.ReadBefore = agent.ReadBeforeData(reads), reads.Write
 	switch {
 	case strings.EqualFold(name, "coder"):

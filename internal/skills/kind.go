@@ -6,6 +6,7 @@ import (
 
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Set is the skills of a session.
@@ -33,6 +34,32 @@ func (s *Set) List() []Skill {
 		return nil
 	}
 	return s.Skills
+}
+
+// Text is a skill as the model reads it.
+func (s *Set) Text(name string) (string, error) {
+	x, err := Get(s.List(), name)
+	if err != nil {
+		return "", err
+	}
+	return x.Text(), nil
+}
+
+// Table lists the skills.
+func (s *Set) Table() string {
+	list := s.List()
+	if len(list) == 0 {
+		return "there are no skills (put one into .aura/skills)"
+	}
+	rows := make([][]string, len(list))
+	for i, x := range list {
+		mark := ""
+		if x.Manual {
+			mark = "manual"
+		}
+		rows[i] = []string{x.Name, x.Source, mark, wording.Line(x.Description, 80)}
+	}
+	return wording.Columns("", rows)
 }
 
 // tools is the one with which the model fetches skills.
