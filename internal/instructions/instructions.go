@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/idelchi/aura/internal/config"
 )
 
 // file is what people write for every coding agent.
@@ -20,27 +18,26 @@ const file = "AGENTS.md"
 // maxPromptFile bounds what one file may add to every request.
 const maxPromptFile = 256 << 10
 
-// For collects the AGENTS.md files that concern an agent, the most
-// general first: those of the homes, then those from the root of the repository
-// down to the working directory; outside of a repository that one only. which is "all", "global", "local" or "none";
+// For collects the AGENTS.md files that concern an agent, the most general first: those of
+// the homes, then those of tree, the directories from the root of the repository down to
+// the working directory, or that one only. which is "all", "global", "local" or "none";
 // empty means all.
-func For(homes config.Homes, workdir, which string) (string, error) {
+func For(homes, tree []string, which string) (string, error) {
 	if which == "none" {
 		return "", nil
 	}
 	var paths []string
 	if which != "local" {
-		for _, home := range homes.All() {
+		for _, home := range homes {
 			paths = append(paths, filepath.Join(home, file))
 		}
 	}
 	if which != "global" {
-		dirs, _ := config.Within(workdir)
-		for _, dir := range dirs {
+		for _, dir := range tree {
 			paths = append(paths, filepath.Join(dir, file))
 		}
 	}
-	return read(slices.Compact(paths), workdir, false)
+	return read(slices.Compact(paths), tree[len(tree)-1], false)
 }
 
 // Files reads files by name, relative to the working directory.

@@ -251,7 +251,8 @@ func (p *Profiles) prompt(who config.Agent, mode *config.Mode, r resolved) (agen
 	if out.Files, err = instructions.Files(who.Files, p.opts.Workdir); err != nil {
 		return out, fmt.Errorf("%s: files: %w", who.Source.File, err)
 	}
-	if out.Instructions, err = instructions.For(p.opts.Config.Homes, p.opts.Workdir, who.AgentsMD); err != nil {
+	tree, _ := config.Within(p.opts.Workdir)
+	if out.Instructions, err = instructions.For(p.opts.Config.Homes.All(), tree, who.AgentsMD); err != nil {
 		return out, err
 	}
 	if system := cmp.Or(p.opts.System, who.System); system != "" {
