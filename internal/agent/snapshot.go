@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/tool"
@@ -170,7 +169,7 @@ func (a *Agent) weigh(ctx context.Context) {
 		if snap == nil {
 			snap = new(a.Snapshot())
 		}
-		if !t.Condition.Eval(ctx, condition.Env{Context: snap, Shell: a.opts.Place.Shell}) {
+		if !t.Condition.Eval(ctx, snap, a.opts.Place.Shell) {
 			hidden = append(hidden, t.Name)
 		}
 	}

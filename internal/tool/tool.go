@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -37,7 +36,15 @@ type Tool struct {
 	SideEffects []string      // Shown in approvals and listings.
 	Timeout     time.Duration // Deadline of Execute; 0 means the tool keeps its own.
 
-	Condition *condition.Expr // When the tool is offered to the model; nil means always.
+	Condition Condition // When the tool is offered to the model; nil means always.
+}
+
+// Condition says when a tool is offered. *condition.Expr is one.
+type Condition interface {
+	// Eval reports whether the condition holds; shell runs a command and reports its
+	// success.
+	Eval(ctx context.Context, snapshot *sdk.Context, shell func(ctx context.Context, command string) bool) bool
+	String() string
 }
 
 // Source says where a tool comes from.
