@@ -28,6 +28,7 @@ import (
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/tools"
 )
 
 // App is one running program: a session with everything around it.
@@ -136,7 +137,7 @@ func (a *App) compose(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, builtinTools()); err != nil {
+	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, plainTools()); err != nil {
 		return err
 	}
 	m := a.modelOptions()
@@ -161,10 +162,29 @@ func (a *App) guards(approvals *guard.Approvals) []lifecycle.Binding {
 
 // generation makes what follows from a configuration.
 func (a *App) generation(cfg *config.Config, m *models.Models, reads *guard.ReadSwitches) generation {
-	return generation{cfg, m, profile.New(profile.Options{
-		Config: cfg, Extensions: a.extensions, Models: m, Sandbox: a.sandbox, Reads: reads, Todo: &a.todo,
-		Workdir: a.workdir, Env: a.env.List, Command: a.profileCommand(), Stale: a.staleServers,
-	})}
+	o := a.profileOptions(cfg, m)
+	o.Sandbox, o.Reads, o.Stale = a.sandbox, reads, a.staleServers
+	o.Servers = func() profile.Servers { return a.servers() }
+	o.Tools = func(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {
+		return a.extensions.Tools(a.builtinTools(f, find))
+	}
+	return generation{cfg, m, profile.New(o)}
+}
+
+// builtinTools are the tools that are there without any extension.
+func (a *App) builtinTools(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {
+	bash := f.Tools.Bash
+	return tools.New(tools.Options{
+		Todo: &a.todo, Env: a.env.List, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
+		Parallel: func(name string) bool {
+			t, ok := find(name)
+			return f.Tools.Parallel && ok && !t.Serial
+		},
+		Bash: tools.BashLimits{
+			Timeout: bash.Timeout, MaxBytes: bash.Truncation.MaxBytes, MaxLines: bash.Truncation.MaxLines,
+			Head: bash.Truncation.Head, Tail: bash.Truncation.Tail,
+		},
+	})
 }
 
 // current is the generation that is in force.
@@ -187,8 +207,11 @@ func (a *App) openAgent(store *session.Store, approvals *guard.Approvals, reads 
 	o := agent.Options{
 		Pipeline: a.pipeline, Todo: &a.todo, Logger: a.log,
 		Resolve: func(name, mode string) (agent.Profile, error) { return a.current().profiles.Resolve(name, mode) },
-		Agent:   a.opts.Choice.Agent, Mode: a.opts.Choice.Mode, Auto: a.opts.Choice.Auto, Think: a.opts.Choice.Think,
-		Verbose: a.opts.Choice.Verbose, MaxSteps: a.opts.Limits.MaxSteps,
+		Agent:   a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
+		Switches: agent.Choices{
+			Auto: a.opts.Choice.Auto, Verbose: a.opts.Choice.Verbose, Think: a.opts.Choice.Think,
+			MaxSteps: a.opts.Limits.MaxSteps,
+		},
 		Place:   a.agentPlace(),
 		Observe: kept(store, logged(a.opts.Debug, a.log, a.face.Observe)), Ask: a.face.Ask,
 		Exists: func(name string) bool { _, ok := a.Tool(name); return ok },
@@ -302,7 +325,7 @@ func (a *App) Start(ctx context.Context, key string) error {
 		if err := commands.Resume(ctx, a.commands, key, func() { a.Ready(ctx) }); err != nil {
 			return err
 		}
-		a.agent.SetVerbose(a.agent.Verbose() || a.opts.Choice.Verbose)
+		a.agent.Switches().SetVerbose(a.agent.Switches().Verbose() || a.opts.Choice.Verbose)
 	}
 	a.startServers(ctx)
 	a.Ready(ctx)

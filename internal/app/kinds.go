@@ -67,8 +67,8 @@ func (p *Place) Kinds() ([]extension.Kind, error) {
 	}, nil
 }
 
-// builtinTools are the tools that are there without any extension.
-func builtinTools() []tool.Tool { return tools.New(tools.Options{}) }
+// plainTools are the built-in tools for merging names; they are not called.
+func plainTools() []tool.Tool { return tools.New(tools.Options{}) }
 
 // hookOptions is what the configuration says about shell hooks.
 func (p *Place) hookOptions(cfg *config.Config, f config.Features) hooks.Options {
@@ -98,7 +98,7 @@ func (p *Place) pluginOptions(cfg *config.Config, f config.Features) plugin.Opti
 		Dirs: cfg.PluginDirs(), Include: o.Include, Exclude: o.Exclude, Unsafe: o.Unsafe || p.opts.Plugins.Unsafe,
 		Global: o.Config.Global, Local: o.Config.Local, Environ: p.env.List,
 		TaskEnv: func() map[string]string { return p.opts.Task.Env },
-		Tool:    sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()}, Builtin: builtinTools(),
+		Tool:    sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()}, Builtin: plainTools(),
 		Native: plugin.Native{Workdir: p.workdir, Confining: p.opts.Plugins.Confining},
 	}
 }

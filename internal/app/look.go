@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/hooks"
@@ -11,7 +12,7 @@ import (
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/profile"
 	"github.com/idelchi/aura/internal/sandbox"
-	"github.com/idelchi/aura/internal/todo"
+	"github.com/idelchi/aura/internal/tool"
 )
 
 // Config returns the configuration.
@@ -48,11 +49,21 @@ func (p *Place) modelOptions() models.Options {
 	}
 }
 
-// profileCommand is what the command line and the task say about every profile.
-func (p *Place) profileCommand() profile.Command {
-	return profile.Command{
-		Overrides: p.opts.Overrides, Tools: p.opts.Tools, Servers: p.opts.MCP, TaskTools: p.opts.Task.Tools,
-		System: p.opts.Choice.System, TokenBudget: p.opts.Limits.TokenBudget,
+// profileOptions is what the configuration, the command line and the task say about
+// every profile.
+func (p *Place) profileOptions(cfg *config.Config, m *models.Models) profile.Options {
+	return profile.Options{
+		Config: cfg, Workdir: p.workdir, Sandbox: sandbox.New(sandbox.Options{Workdir: p.workdir}),
+		Reads: &guard.ReadSwitches{},
+		Command: profile.Command{
+			Overrides: p.opts.Overrides, ToolFilter: p.opts.Tools, ServerFilter: p.opts.MCP,
+			TaskTools: p.opts.Task.Tools, System: p.opts.Choice.System, TokenBudget: p.opts.Limits.TokenBudget,
+		},
+		Model: func(who config.Model) (agent.Model, error) {
+			model, err := m.For(who)
+			return agent.Model(model), err
+		},
+		Tools: func(config.Features, func(string) (tool.Tool, bool)) []tool.Tool { return plainTools() },
 	}
 }
 
@@ -126,10 +137,7 @@ func (p *Place) Rehearse() (names []string, problems []error, err error) {
 	}
 	o := p.modelOptions()
 	o.Noop = true
-	names, problems = profile.Rehearse(profile.Options{
-		Config: p.cfg, Models: models.New(o), Sandbox: sandbox.New(sandbox.Options{Workdir: p.workdir}),
-		Reads: &guard.ReadSwitches{}, Todo: &todo.List{}, Workdir: p.workdir, Env: p.env.List,
-		Command: p.profileCommand(),
-	}, p.opts.Vars, who.Name, p.opts.Choice.Mode)
+	profiles := p.profileOptions(p.cfg, models.New(o))
+	names, problems = profile.Rehearse(profiles, p.opts.Vars, who.Name, p.opts.Choice.Mode)
 	return names, problems, nil
 }

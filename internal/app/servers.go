@@ -6,6 +6,7 @@ import (
 
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/mcp"
+	"github.com/idelchi/aura/sdk"
 )
 
 // servers are the MCP servers of the session.
@@ -24,7 +25,11 @@ func (a *App) allowedServers() []string {
 // there when the model is first called.
 func (a *App) startServers(ctx context.Context) {
 	s := a.servers()
-	s.Hub.Start(s.Wanted(ctx, a.allowedServers(), a.agent.Snapshot, a.shell)...)
+	snapshot := func() sdk.Context {
+		a.agent.ResolveModel(ctx) // Conditions may be about the model.
+		return a.agent.Snapshot()
+	}
+	s.Hub.Start(s.Wanted(ctx, a.allowedServers(), snapshot, a.shell)...)
 }
 
 // staleServers makes the question whether servers have changed since a profile was

@@ -174,7 +174,7 @@ func (a *App) reload(ctx context.Context, approvals *guard.Approvals, reads *gua
 		return err
 	}
 	next := a.generation(cfg, a.current().models.Reload(cfg), reads)
-	err = a.extensions.Reload(ctx, kinds, builtinTools(), func() error {
+	err = a.extensions.Reload(ctx, kinds, plainTools(), func() error {
 		old := a.use(next)
 		if err := a.agent.Reload(); err != nil {
 			a.use(old)
@@ -219,7 +219,7 @@ func (a *App) completeMeta(m *session.Meta, approvals *guard.Approvals, reads *g
 // review tells the user what of their files has no effect.
 func (a *App) review() {
 	now := a.current()
-	for _, p := range a.extensions.Problems(builtinTools()) {
+	for _, p := range a.extensions.Problems(plainTools()) {
 		if p.Kind == "extensions" {
 			a.extensionNotice(p.Name, p.Text)
 			continue

@@ -16,13 +16,14 @@ import (
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/tui"
 )
 
 // chat holds a conversation: on the whole screen if there is one, else line by
 // line.
 func (e *env) chat(ctx context.Context) error {
-	if !e.flags.plain && plain.IsTerminal(e.in) && plain.IsTerminal(e.out) && os.Getenv("TERM") != "dumb" {
+	if !e.flags.plain && terminal.Is(e.in) && terminal.Is(e.out) && os.Getenv("TERM") != "dumb" {
 		return e.screen(ctx)
 	}
 	return e.lines(ctx)
@@ -164,7 +165,7 @@ func (e *env) converse(
 			continue
 		}
 		turn, end := interrupts.Turn(ctx)
-		printer.SetVerbose(a.Agent().Verbose())
+		printer.SetVerbose(a.Agent().Switches().Verbose())
 		err = a.Submit(turn, line)
 		cancelled := plain.Interrupted(turn)
 		end()
@@ -204,7 +205,7 @@ func (e *env) attend(face *app.Face, out plain.Output, interrupt func()) (leave 
 func (e *env) ask(face *app.Face, editor *plain.Editor, printer *plain.Printer, interrupt func()) {
 	o := plain.AskerOptions{
 		Editor: editor, Out: e.err, Workdir: e.flags.workdir, Suggest: guard.Suggest,
-		Colour: plain.Colour(e.err, os.Getenv), Interrupt: interrupt,
+		Color: terminal.Color(e.err, os.Getenv), Interrupt: interrupt,
 	}
 	if printer != nil {
 		o.Pause = printer.Pause

@@ -9,7 +9,7 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/doctor"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 func newDoctor(e *env) *cobra.Command {
@@ -74,7 +74,7 @@ func (e *env) doctor(ctx context.Context, asJSON bool) error {
 
 func (e *env) printFindings(list []doctor.Finding) {
 	colours := map[doctor.Level]string{doctor.OK: "32", doctor.Warn: "33", doctor.Fail: "31"}
-	colour := plain.Colour(e.out, os.Getenv)
+	colour := terminal.Color(e.out, os.Getenv)
 	for _, f := range list {
 		line := f.String()
 		if n := len(f.Level); colour {

@@ -216,6 +216,7 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 		if err := knownTool(a, f.tool); err != nil {
 			return &usageError{err}
 		}
+		a.Agent().ResolveModel(ctx)
 		data := row.Sample(a.Agent().Snapshot(), lifecycle.Sample{
 			Tool: f.tool, Arguments: values, Output: f.output, Text: f.text,
 		})

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/pyext"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 func newInstall(e *env) *cobra.Command {
@@ -104,7 +104,7 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 // confirm asks a question that Enter answers with yes. Where nobody can be asked
 // the answer is no.
 func (e *env) confirm(question string) bool {
-	if !plain.IsTerminal(e.in) || !plain.IsTerminal(e.err) {
+	if !terminal.Is(e.in) || !terminal.Is(e.err) {
 		return false
 	}
 	fmt.Fprint(e.err, question)

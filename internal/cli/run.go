@@ -11,6 +11,7 @@ import (
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // runFlags are the flags of `aura run`.
@@ -84,7 +85,7 @@ func (e *env) run(ctx context.Context, f runFlags, args []string) error {
 		return notStarted(out, err)
 	}
 	face := app.Face{Observe: out.Observe, Print: func(text string) { e.print(out, text) }}
-	if plain.IsTerminal(e.in) && plain.IsTerminal(e.err) {
+	if terminal.Is(e.in) && terminal.Is(e.err) {
 		defer e.attend(&face, out, func() { interrupt(errInterrupted) })()
 	}
 	a, err := app.Open(ctx, e.flags.options(), face)
@@ -185,7 +186,7 @@ func (e *env) play(ctx context.Context, a *app.App, t turns, before func()) erro
 // followVerbose makes the output show thinking if the session says so.
 func followVerbose(out plain.Output, a *app.App) {
 	if p, ok := out.(*plain.Printer); ok {
-		p.SetVerbose(a.Agent().Verbose())
+		p.SetVerbose(a.Agent().Switches().Verbose())
 	}
 }
 
@@ -199,7 +200,7 @@ func (e *env) sessionKey(a *app.App) (string, error) {
 
 // render prints what a model would get, without calling one.
 func (e *env) render(ctx context.Context, a *app.App, t turns) error {
-	system, err := a.Agent().SystemPrompt()
+	system, err := a.Agent().SystemPrompt(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // maxInput bounds what is read from standard input: no model takes more.
@@ -43,7 +43,7 @@ type turn struct{ prompt, piped string }
 // run "review this"`. Built-in commands never take it.
 func (e *env) turns(ctx context.Context, args []string, wait time.Duration) (turns, error) {
 	if len(args) == 0 {
-		if plain.IsTerminal(e.in) {
+		if terminal.Is(e.in) {
 			return turns{}, &usageError{errors.New(`no prompt: give one as an argument or on standard input`)}
 		}
 		args = []string{"-"}

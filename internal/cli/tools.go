@@ -111,11 +111,12 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("%s: %w", t.Name, err)}
 	}
+	a.Agent().ResolveModel(ctx)
 	snap := a.Agent().Snapshot()
 	if err := e.confine(&t, values, f.restrictions(snap.Workdir), snap.Workdir); err != nil {
 		return err
 	}
-	result, err := t.Execute(ctx, tool.Call{
+	result, err := t.Run(ctx, tool.Call{
 		ID: "cli", Args: values, Context: snap, Workdir: snap.Workdir,
 		Output: func(string) {}, // The result has all of it.
 	})

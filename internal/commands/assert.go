@@ -64,6 +64,7 @@ func parseTest(args string) (test, error) {
 
 // holds evaluates the condition now. A cancelled ctx proves nothing either way.
 func (t *test) holds(ctx context.Context, s *Session) (bool, error) {
+	s.Agent.ResolveModel(ctx)
 	snap := s.Agent.Snapshot()
 	result := t.expr.Eval(ctx, &snap, s.Shell)
 	return result != t.negated, ctx.Err()

@@ -63,6 +63,7 @@ func fromExtension(c tool.Command) Command {
 			}
 			return agent.Input{Text: r.Text, Images: r.Images}, nil
 		}
+		s.Agent.ResolveModel(ctx)
 		r, err := c.Run(ctx, args, s.Agent.Snapshot())
 		if err != nil {
 			return agent.Input{}, fmt.Errorf("/%s: %w", c.Name, err)

@@ -181,7 +181,7 @@ func TestExit(t *testing.T) {
 			t.Errorf("%s: %v", input, err)
 		}
 	}
-	if w.Agent.Auto() {
+	if w.Agent.Switches().Auto() {
 		t.Error("an action ran after /exit")
 	}
 }

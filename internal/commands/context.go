@@ -10,8 +10,8 @@ import (
 	"github.com/idelchi/aura/sdk"
 )
 
-func contextState(_ context.Context, s *Session) error {
-	system, err := s.Agent.SystemPrompt()
+func contextState(ctx context.Context, s *Session) error {
+	system, err := s.Agent.SystemPrompt(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/idelchi/aura/sdk"
 )
 
-func info(_ context.Context, s *Session) error {
+func info(ctx context.Context, s *Session) error {
+	s.Agent.ResolveModel(ctx)
 	c := s.Agent.Snapshot()
 	reads := readRule(s)
 	rows := [][]string{

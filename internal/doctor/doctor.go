@@ -92,7 +92,7 @@ func checks(kinds []check) []check {
 		{"go", true, goToolchain},
 		{"sessions", true, sessions},
 		{"debug log", true, debugLog},
-		{"terminal", true, terminal},
+		{"terminal", true, checkTerminal},
 	})
 }
 

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/wording"
 )
 
@@ -149,9 +149,9 @@ func debugLog(_ context.Context, p *patient) []Finding {
 	return []Finding{ok("debug log", fmt.Sprintf("%s, %d KiB", path, (info.Size()+1023)>>10))}
 }
 
-func terminal(_ context.Context, p *patient) []Finding {
+func checkTerminal(_ context.Context, p *patient) []Finding {
 	const name = "terminal"
-	if p.Terminal == nil || !plain.IsTerminal(p.Terminal) {
+	if p.Terminal == nil || !terminal.Is(p.Terminal) {
 		return []Finding{ok(name, "none here: output goes to a file or a pipe")}
 	}
 	kind := os.Getenv("TERM")
@@ -165,7 +165,7 @@ func terminal(_ context.Context, p *patient) []Finding {
 		}
 	}
 	text := kind + ", no colours"
-	if plain.Colour(p.Terminal, os.Getenv) {
+	if terminal.Color(p.Terminal, os.Getenv) {
 		text = kind + ", colours"
 	}
 	return []Finding{ok(name, text)}

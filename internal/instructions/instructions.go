@@ -18,11 +18,11 @@ const file = "AGENTS.md"
 // maxPromptFile bounds what one file may add to every request.
 const maxPromptFile = 256 << 10
 
-// For collects the AGENTS.md files that concern an agent, the most general first: those of
-// the homes, then those of tree, the directories from the root of the repository down to
-// the working directory, or that one only. which is "all", "global", "local" or "none";
-// empty means all.
-func For(homes, tree []string, which string) (string, error) {
+// For collects the AGENTS.md files that concern an agent, the most general first: those
+// of the homes, then those of dirs, which are the directories from the root of the
+// repository down to the working directory, or that one alone. which is "all", "global",
+// "local" or "none"; empty means all.
+func For(homes, dirs []string, workdir, which string) (string, error) {
 	if which == "none" {
 		return "", nil
 	}
@@ -33,11 +33,11 @@ func For(homes, tree []string, which string) (string, error) {
 		}
 	}
 	if which != "global" {
-		for _, dir := range tree {
+		for _, dir := range dirs {
 			paths = append(paths, filepath.Join(dir, file))
 		}
 	}
-	return read(slices.Compact(paths), tree[len(tree)-1], false)
+	return read(slices.Compact(paths), workdir, false)
 }
 
 // Files reads files by name, relative to the working directory.

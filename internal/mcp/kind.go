@@ -82,6 +82,9 @@ func (s *Servers) Definitions() []Server {
 	return s.list
 }
 
+// Count is how many servers there are.
+func (s *Servers) Count() int { return len(s.Definitions()) }
+
 // Allowed names the servers that all filters leave. Case does not matter.
 func (s *Servers) Allowed(filters ...tool.Filter) []string {
 	lower := func(list []string) []string {

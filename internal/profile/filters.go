@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/extension"
-	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/wording"
 )
@@ -15,18 +13,21 @@ import (
 // CheckFilters finds names on the command line that no tool has: who leaves out "Bsh"
 // must not believe that Bash is left out. Tools of MCP servers are not known yet.
 func (p *Profiles) CheckFilters() error {
-	if len(p.opts.Tools.Enabled)+len(p.opts.Tools.Disabled) == 0 {
+	if len(p.opts.ToolFilter.Enabled)+len(p.opts.ToolFilter.Disabled) == 0 {
 		return nil
 	}
 	names := p.Names()
-	servers := extension.Find[*mcp.Servers](p.opts.Extensions)
+	servers := 0
+	if p.opts.Servers != nil {
+		servers = p.opts.Servers().Count()
+	}
 	for _, f := range []struct {
 		flag     string
 		patterns []string
-	}{{"--include-tools", p.opts.Tools.Enabled}, {"--exclude-tools", p.opts.Tools.Disabled}} {
+	}{{"--include-tools", p.opts.ToolFilter.Enabled}, {"--exclude-tools", p.opts.ToolFilter.Disabled}} {
 		for _, pattern := range f.patterns {
 			known := slices.ContainsFunc(names, func(name string) bool { return tool.Match(pattern, name) })
-			if known || pending(pattern, names) || strings.Contains(pattern, "*") && len(servers.Definitions()) > 0 {
+			if known || pending(pattern, names) || strings.Contains(pattern, "*") && servers > 0 {
 				continue
 			}
 			hint := cmp.Or(wording.DidYouMean(pattern, names), `"aura tools" lists them`)

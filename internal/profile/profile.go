@@ -13,42 +13,46 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/instructions"
-	"github.com/idelchi/aura/internal/mcp"
-	"github.com/idelchi/aura/internal/models"
 	"github.com/idelchi/aura/internal/sandbox"
-	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/internal/tools"
 )
 
 // Options are what profiles are made of.
 type Options struct {
-	Config     *config.Config
-	Extensions *extension.Set
-	Models     *models.Models
-	Sandbox    *sandbox.Confinement
-	Reads      *guard.ReadSwitches
-	Todo       *todo.List
-	Workdir    string
-	Env        func() []string
+	Config  *config.Config
+	Workdir string
+	Sandbox *sandbox.Confinement
+	Reads   *guard.ReadSwitches
 	Command
 
+	// Model decides which model an agent talks to.
+	Model func(config.Model) (agent.Model, error)
+	// Tools makes all tools there are; find is asked for one of them while tools run.
+	Tools func(f config.Features, find func(name string) (tool.Tool, bool)) []tool.Tool
+	// Servers are the MCP servers; nil means none.
+	Servers func() Servers
 	// Stale makes the question whether the named MCP servers have changed since a profile
 	// was made; nil means that they never do.
 	Stale func(servers []string) func(context.Context) bool
 }
 
+// Servers are the MCP servers of a session.
+type Servers interface {
+	Allowed(filters ...tool.Filter) []string // The names of those that all filters leave.
+	Deferred() []string                      // Patterns for tools that a model must load first.
+	Count() int
+}
+
 // Command is what the command line and the running task say about every profile.
 type Command struct {
-	Overrides   []string    // --override, as "tools.max_steps=5".
-	Tools       tool.Filter // --include-tools and --exclude-tools.
-	Servers     tool.Filter // --include-mcps and --exclude-mcps.
-	TaskTools   tool.Filter
-	System      string // Overrides the agent's system prompt, by name.
-	TokenBudget int    // 0 takes what is configured.
+	Overrides    []string    // --override, as "tools.max_steps=5".
+	ToolFilter   tool.Filter // --include-tools and --exclude-tools.
+	ServerFilter tool.Filter // --include-mcps and --exclude-mcps.
+	TaskTools    tool.Filter
+	System       string // Overrides the agent's system prompt, by name.
+	TokenBudget  int    // 0 takes what is configured.
 }
 
 // Profiles makes profiles and remembers them. Its methods may be called by several
@@ -139,7 +143,7 @@ func (p *Profiles) build(name, modeName string) (resolved, error) {
 	if err != nil {
 		return resolved{}, err
 	}
-	model, err := p.opts.Models.For(who.Model)
+	model, err := p.opts.Model(who.Model)
 	if err != nil {
 		return resolved{}, fmt.Errorf("agent %s: %w", who.Name, err)
 	}
@@ -148,9 +152,9 @@ func (p *Profiles) build(name, modeName string) (resolved, error) {
 			Rules:      guard.Rules(f.Tools.Policy).Add(guard.Rules(who.Tools.Policy)),
 			ReadBefore: p.opts.Reads.Apply(guard.ReadBefore(f.Tools.ReadBefore)),
 		},
-		profile: agent.Profile{Agent: who.Name, Fallback: who.Fallback, Model: agent.Model(model)},
+		profile: agent.Profile{Agent: who.Name, Fallback: who.Fallback, Model: model},
 	}
-	layers := []tool.Filter{tool.Filter(f.Tools.Filter), p.opts.Tools, tool.Filter(who.Tools.Filter)}
+	layers := []tool.Filter{tool.Filter(f.Tools.Filter), p.opts.ToolFilter, tool.Filter(who.Tools.Filter)}
 	if mode != nil {
 		r.profile.Mode = mode.Name
 		r.guard.Rules = r.guard.Rules.Add(guard.Rules(mode.Tools.Policy))
@@ -167,8 +171,12 @@ func (p *Profiles) build(name, modeName string) (resolved, error) {
 
 // equip gives a profile its servers, tools and limits.
 func (p *Profiles) equip(r *resolved, f config.Features, layers []tool.Filter) (err error) {
-	servers := extension.Find[*mcp.Servers](p.opts.Extensions)
-	r.servers = servers.Allowed(tool.Filter{Enabled: f.MCP.Enabled, Disabled: f.MCP.Disabled}, p.opts.Servers)
+	deferred := f.Tools.Deferred
+	if p.opts.Servers != nil {
+		s := p.opts.Servers()
+		r.servers = s.Allowed(tool.Filter{Enabled: f.MCP.Enabled, Disabled: f.MCP.Disabled}, p.opts.ServerFilter)
+		deferred = append(s.Deferred(), deferred...)
+	}
 	if p.opts.Stale != nil && len(r.servers) > 0 {
 		r.profile.Stale = p.opts.Stale(r.servers)
 	}
@@ -176,7 +184,7 @@ func (p *Profiles) equip(r *resolved, f config.Features, layers []tool.Filter) (
 	for i, t := range list {
 		list[i] = p.opts.Sandbox.Confine(t, r.sandbox)
 	}
-	r.profile.Tools, r.profile.Deferred = p.offer(list, layers, append(servers.Deferred(), f.Tools.Deferred...))
+	r.profile.Tools, r.profile.Deferred = p.offer(list, layers, deferred)
 	if r.profile.Settings, err = p.settings(f); err != nil {
 		return err
 	}
@@ -234,8 +242,8 @@ func (p *Profiles) helper(agentName, promptName string) (model *agent.Model, pro
 	if err != nil {
 		return nil, "", err
 	}
-	m, err := p.opts.Models.For(who.Model)
-	return new(agent.Model(m)), prompt, err
+	m, err := p.opts.Model(who.Model)
+	return &m, prompt, err
 }
 
 // prompt collects the parts of the system prompt.
@@ -251,8 +259,9 @@ func (p *Profiles) prompt(who config.Agent, mode *config.Mode, r resolved) (agen
 	if out.Files, err = instructions.Files(who.Files, p.opts.Workdir); err != nil {
 		return out, fmt.Errorf("%s: files: %w", who.Source.File, err)
 	}
-	tree, _ := config.Within(p.opts.Workdir)
-	if out.Instructions, err = instructions.For(p.opts.Config.Homes.All(), tree, who.AgentsMD); err != nil {
+	homes := p.opts.Config.Homes.All()
+	dirs, _ := config.Within(p.opts.Workdir)
+	if out.Instructions, err = instructions.For(homes, dirs, p.opts.Workdir, who.AgentsMD); err != nil {
 		return out, err
 	}
 	if system := cmp.Or(p.opts.System, who.System); system != "" {
@@ -291,19 +300,7 @@ func (p *Profiles) Tools() []tool.Tool {
 // allTools makes all tools, makes them known, and leaves out those of MCP servers that
 // the profile may not use.
 func (p *Profiles) allTools(f config.Features, servers []string) []tool.Tool {
-	bash := f.Tools.Bash
-	builtin := tools.New(tools.Options{
-		Todo: p.opts.Todo, Env: p.opts.Env, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
-		Parallel: func(name string) bool {
-			t, ok := p.Tool(name)
-			return f.Tools.Parallel && ok && !t.Serial
-		},
-		Bash: tools.BashLimits{
-			Timeout: bash.Timeout, MaxBytes: bash.Truncation.MaxBytes, MaxLines: bash.Truncation.MaxLines,
-			Head: bash.Truncation.Head, Tail: bash.Truncation.Tail,
-		},
-	})
-	all := p.define(p.opts.Extensions.Tools(builtin))
+	all := p.define(p.opts.Tools(f, p.Tool))
 	for name, t := range p.tools {
 		if t.Source.Kind == "mcp" { // Servers come and go.
 			delete(p.tools, name)

@@ -1,9 +1,6 @@
 package profile
 
-import (
-	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/lifecycle"
-)
+import "github.com/idelchi/aura/internal/agent"
 
 // Rehearse makes the profile and the system prompt of every agent in its own mode, and
 // of the first agent in the given and in every mode. It returns the names of the agents
@@ -11,14 +8,8 @@ import (
 func Rehearse(o Options, vars map[string]string, first, mode string) (names []string, problems []error) {
 	profiles := New(o)
 	try := func(name, mode string) {
-		x, err := agent.New(agent.Options{
-			Pipeline: lifecycle.New(lifecycle.Options{}), Resolve: profiles.Resolve, Agent: name, Mode: mode,
-			Place: agent.Place{Workdir: o.Workdir, LaunchDir: o.Workdir, Vars: vars},
-		})
-		if err == nil {
-			_, err = x.SystemPrompt()
-		}
-		if err != nil {
+		place := agent.Place{Workdir: o.Workdir, LaunchDir: o.Workdir, Vars: vars}
+		if err := agent.Rehearse(profiles.Resolve, name, mode, place); err != nil {
 			problems = append(problems, err)
 		}
 	}

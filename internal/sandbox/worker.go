@@ -336,13 +336,6 @@ func (s *server) cancel(id int) {
 
 func (s *server) run(ctx context.Context, t tool.Tool, q request) {
 	defer s.cancel(q.ID)
-	r := reply{ID: q.ID, Final: true}
-	defer func() {
-		if v := recover(); v != nil {
-			r.Error = fmt.Sprintf("tool %s panicked: %v", q.Tool, v)
-		}
-		s.send(r)
-	}()
 	call := tool.Call{
 		ID:      q.CallID,
 		Args:    q.Args,
@@ -352,9 +345,10 @@ func (s *server) run(ctx context.Context, t tool.Tool, q request) {
 	if q.Context != nil {
 		call.Context = *q.Context
 	}
-	result, err := t.Execute(ctx, call)
-	r.Text, r.Images, r.Done = result.Text, result.Images, result.Done
+	result, err := t.Run(ctx, call)
+	r := reply{ID: q.ID, Final: true, Text: result.Text, Images: result.Images, Done: result.Done}
 	if err != nil {
 		r.Error = err.Error()
 	}
+	s.send(r)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -22,7 +23,7 @@ type Tool struct {
 	Source      Source
 
 	// Execute runs the tool with arguments that satisfy Schema. An error is told
-	// to the model as the result of the call.
+	// to the model as the result of the call. It is called by Run only.
 	Execute func(ctx context.Context, call Call) (Result, error)
 
 	// Paths declares what a call will read and write; nil means nothing.
@@ -35,6 +36,10 @@ type Tool struct {
 	Confirm     bool          // A user must approve each call, as by a confirm rule.
 	SideEffects []string      // Shown in approvals and listings.
 	Timeout     time.Duration // Deadline of Execute; 0 means the tool keeps its own.
+
+	// Guard watches over the calls and knows whether they are switched off. The tools of
+	// one plugin share it. nil: nothing is ever switched off.
+	Guard *foreign.Guard
 
 	Condition Condition // When the tool is offered to the model; nil means always.
 }

@@ -1,4 +1,6 @@
-package plain
+// Package render puts into words and lines what both faces show: tool calls, what they will change, the choices
+// of an approval, durations. It colors nothing and writes nowhere.
+package render
 
 import (
 	"encoding/json"
@@ -7,10 +9,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
 )
 
-// telling lists the arguments that say best what a call does, in this order.
-var telling = [...]string{
+// descriptive lists the arguments that say best what a call does, in this order.
+var descriptive = [...]string{
 	"command",
 	"path",
 	"file_path",
@@ -23,10 +28,10 @@ var telling = [...]string{
 	"summary",
 }
 
-// describe is a call in one line: the tool and what it is about.
-func describe(tool string, args map[string]any) string {
+// Describe is a tool call in one line: the tool and what it is about.
+func Describe(tool string, args map[string]any) string {
 	about := ""
-	for _, name := range telling {
+	for _, name := range descriptive {
 		if v, ok := args[name].(string); ok && v != "" {
 			about = v
 			break
@@ -40,10 +45,10 @@ func describe(tool string, args map[string]any) string {
 	case len(args) > 0:
 		about = pairs(args)
 	}
-	return strings.TrimSpace(oneLine(tool) + " " + oneLine(about))
+	return strings.TrimSpace(terminal.OneLine(tool) + " " + terminal.OneLine(about))
 }
 
-// pairs shows arguments without a telling one.
+// pairs shows all arguments.
 func pairs(args map[string]any) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -55,7 +60,7 @@ func pairs(args map[string]any) string {
 		if !ok {
 			value = compact(args[name])
 		}
-		fmt.Fprintf(&b, "%s=%s ", name, fit(value, 200))
+		fmt.Fprintf(&b, "%s=%s ", name, width.Fit(value, 200))
 	}
 	return b.String()
 }
@@ -81,8 +86,8 @@ func patchFiles(patch string) []string {
 	return files
 }
 
-// took is a duration for people.
-func took(d time.Duration) string {
+// Took is how long something took, for a user to read.
+func Took(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
@@ -91,4 +96,17 @@ func took(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
+}
+
+// Retry tells of a request that is sent again after a delay, and why.
+func Retry(delay time.Duration, reason string) string {
+	return fmt.Sprintf("retrying in %s (%s)", max(delay.Round(time.Second), time.Second), reason)
+}
+
+// Switched tells that another agent is active, and who or what switched to it.
+func Switched(agent, by string) string {
+	if by == "" {
+		return "agent " + agent
+	}
+	return fmt.Sprintf("agent %s (%s)", agent, by)
 }

@@ -1,4 +1,4 @@
-package agent
+package conversation
 
 import (
 	"fmt"
@@ -75,6 +75,13 @@ func line(msgs []message.Message) string {
 	return strings.Join(words, " ")
 }
 
+// historyOf is a history of messages.
+func historyOf(msgs []message.Message) *History {
+	h := &History{}
+	h.Replace(msgs)
+	return h
+}
+
 func TestWellFormed(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
@@ -115,14 +122,14 @@ func TestPrune(t *testing.T) {
 		{"a:+x t:x a:+x e:x", "a:+x t:x"}, // The same ID in an earlier message is another call.
 		{"a:+x+y e:x e:y u:on", "u:on"},
 	} {
-		h := newHistory(messages(t, c.in))
-		h.sent()
-		h.prune()
+		h := historyOf(messages(t, c.in))
+		h.Sent()
+		h.Prune()
 		if got := line(h.msgs); got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
 		}
-		if fresh := newHistory(h.msgs); fresh.raw != h.raw {
-			t.Errorf("%s: size %d, want %d", c.in, h.raw, fresh.raw)
+		if fresh := historyOf(h.msgs); fresh.rough != h.rough {
+			t.Errorf("%s: size %d, want %d", c.in, h.rough, fresh.rough)
 		}
 		for _, m := range h.msgs {
 			if len(m.Thoughts) != len(m.ToolCalls) {
@@ -136,7 +143,7 @@ func TestMergeTransformed(t *testing.T) {
 	original := messages(t, "u:hi a:look+x t:x")
 	original[0].Images = []message.Image{{MediaType: "image/png", Data: []byte("x")}}
 	original[1].Thinking = "hmm"
-	sent := transformable("sys", original)
+	sent := Transformable("sys", original)
 	if got := fmt.Sprint(
 		sent[0].ID,
 		sent[0].Role,
@@ -150,7 +157,7 @@ func TestMergeTransformed(t *testing.T) {
 	sent[1].Content = "changed"
 	sent[2].ToolCalls, sent[2].Role = nil, "user"
 	sent[2].Thinking = "rewritten"
-	system, msgs := mergeTransformed(append(sent, sdk.Message{ID: "new", Role: "user", Content: "more"}), original)
+	system, msgs := MergeTransformed(append(sent, sdk.Message{ID: "new", Role: "user", Content: "more"}), original)
 	if system != "other" || line(msgs[:3]) != "u:changed a:look+x t:x" || msgs[3].Content != "more" {
 		t.Errorf("%s: %s", system, line(msgs))
 	}
@@ -182,7 +189,7 @@ func TestCheckTransformed(t *testing.T) {
 		{[]sdk.Message{system, call, result}, ""},
 		{[]sdk.Message{system, call}, ""},
 	} {
-		err := checkTransformed(c.msgs)
+		err := CheckTransformed(c.msgs)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", c.msgs, err, c.want)
 		}
@@ -211,7 +218,7 @@ func unsound(msgs []message.Message) string {
 // the contract, to what the rule gives for the whole history, and to not changing
 // after it was handed out.
 func play(t *testing.T, script []byte) {
-	h := newHistory(nil)
+	h := historyOf(nil)
 	open := map[string]bool{} // An answer comes only while its call is the latest.
 	words := []string{
 		"u:hi",
@@ -240,35 +247,35 @@ func play(t *testing.T, script []byte) {
 			}
 			delete(open, m.ToolCallID)
 			if m.Role == message.Assistant && m.Type == sdk.TypeNormal { // An answer has seen what was to be sent once.
-				h.prune()
+				h.Prune()
 				clear(open)
 			}
 			for _, c := range m.ToolCalls {
 				open[c.ID] = true
 			}
-			h.add(m)
+			h.Add(m)
 			continue
 		case n == len(words):
 			clear(open)
-			h.prune()
+			h.Prune()
 			continue
 		case n == len(words)+1:
 			clear(open)
-			h.reset(slices.Clone(h.msgs[len(h.msgs)/2:]))
+			h.Replace(slices.Clone(h.msgs[len(h.msgs)/2:]))
 			continue
 		}
-		sent := h.sent()
+		sent := h.Sent()
 		if why := unsound(sent); why != "" {
 			t.Fatalf("%s\nhistory %s\nsent %s", why, line(h.msgs), line(sent))
 		}
 		if got, want := line(sent), line(wellFormed(h.msgs)); got != want {
 			t.Fatalf("history %s\nsent %s\nwant %s", line(h.msgs), got, want)
 		}
-		if fresh := newHistory(
+		if fresh := historyOf(
 			h.msgs,
-		); fresh.raw != h.raw ||
+		); fresh.rough != h.rough ||
 			!slices.Equal(fresh.turns, h.turns) && !strings.Contains(line(h.msgs), "x") {
-			t.Fatalf("size %d, want %d", h.raw, fresh.raw)
+			t.Fatalf("size %d, want %d", h.rough, fresh.rough)
 		}
 		if why := unsound(wellFormed(wild)); why != "" {
 			t.Fatalf("%s\nmessages %s\nsent %s", why, line(wild), line(wellFormed(wild)))

@@ -1,4 +1,4 @@
-package plain
+package terminal
 
 import (
 	"fmt"
@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// filter takes everything out of a stream of text that could drive a terminal:
+// Filter takes everything out of a stream of text that could drive a terminal:
 // escape sequences as a whole and control characters other than newline and tab.
 // A carriage return becomes a newline, so that text cannot be overwritten by what
-// follows it. Sequences and characters may be split between calls.
-type filter struct {
+// follows it. Sequences and characters may be split between calls. The zero value is
+// ready.
+type Filter struct {
 	state filterState
 	run   int    // Length of the escape sequence so far.
 	cr    bool   // The last character was a carriage return.
@@ -32,8 +33,8 @@ const (
 // rest of an answer.
 const maxSequence = 2048
 
-// clean returns the harmless part of the next piece of the stream.
-func (f *filter) clean(s string) string {
+// Clean returns the harmless part of the next piece of the stream.
+func (f *Filter) Clean(s string) string {
 	if f.state == ground && !f.cr && len(f.tail) == 0 && harmless(s) {
 		return s
 	}
@@ -55,7 +56,7 @@ func (f *filter) clean(s string) string {
 	return b.String()
 }
 
-func (f *filter) put(b *strings.Builder, r rune) {
+func (f *Filter) put(b *strings.Builder, r rune) {
 	if f.state != ground {
 		if f.run++; f.run > maxSequence || r == '\n' {
 			f.state = ground
@@ -88,7 +89,7 @@ func (f *filter) put(b *strings.Builder, r rune) {
 	}
 }
 
-func (f *filter) afterEscape(r rune) {
+func (f *Filter) afterEscape(r rune) {
 	switch {
 	case r == '[':
 		f.state = csi
@@ -101,7 +102,7 @@ func (f *filter) afterEscape(r rune) {
 	}
 }
 
-func (f *filter) plain(b *strings.Builder, r rune) {
+func (f *Filter) plain(b *strings.Builder, r rune) {
 	cr := f.cr
 	f.cr = false
 	switch {
@@ -139,18 +140,18 @@ func harmless(s string) bool {
 	return true
 }
 
-// stripEscapes removes escape sequences and control characters from a text.
-func stripEscapes(s string) string {
+// Clean removes escape sequences and control characters from a text; see Filter.
+func Clean(s string) string {
 	if harmless(s) {
 		return s
 	}
-	var f filter
-	return f.clean(s)
+	var f Filter
+	return f.Clean(s)
 }
 
-// visible makes a text safe to judge by eye: control characters, escape sequences
+// Visible makes a text safe to judge by eye: control characters, escape sequences
 // and characters that reorder text are spelled out instead of obeyed or hidden.
-func visible(s string) string {
+func Visible(s string) string {
 	if harmless(s) {
 		return s
 	}
@@ -173,7 +174,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-// oneLine is visible for a label: line breaks become a sign.
-func oneLine(s string) string {
-	return strings.NewReplacer("\n", "⏎ ", "\t", " ").Replace(strings.TrimSpace(visible(s)))
+// OneLine is Visible for a label: line breaks become a sign.
+func OneLine(s string) string {
+	return strings.NewReplacer("\n", "⏎ ", "\t", " ").Replace(strings.TrimSpace(Visible(s)))
 }
