@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
-	sdkversion "github.com/idelchi/aura/sdk/version"
 )
 
 // rootFlags are the flags of every command.
@@ -57,6 +55,14 @@ type sessionFlags struct {
 	verbose bool
 	plain   bool
 	debug   bool
+}
+
+// sessionKey is the session that --resume or --continue asks for; empty for a new one.
+func (f *sessionFlags) sessionKey(a *app.App) (string, error) {
+	if f.latest {
+		return a.Latest()
+	}
+	return f.resume, nil
 }
 
 // register declares the flags.
@@ -230,15 +236,4 @@ func withFlagHint(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (did you mean --%s?)", err, best)
 	}
 	return err
-}
-
-func versionText() string {
-	return fmt.Sprintf(
-		"aura %s (sdk %s, %s %s/%s)\n",
-		version,
-		sdkversion.Version,
-		runtime.Version(),
-		runtime.GOOS,
-		runtime.GOARCH,
-	)
 }
