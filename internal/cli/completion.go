@@ -18,8 +18,8 @@ import (
 // separated by a tab.
 type nameList func(context.Context, *rootFlags) ([]string, error)
 
-// completeValues makes the shell offer values for the flags of all commands. Commands
-// say themselves what it offers for their arguments.
+// completeValues makes the shell offer values for the flags of the root. Each command
+// registers the completion of its own arguments.
 func (f *rootFlags) completeValues(root *cobra.Command) {
 	for flag, names := range map[string]nameList{
 		"agent":    configNames(agentNames),

@@ -53,7 +53,7 @@ func demo(ctx context.Context, e *env, keep bool) (err error) {
 	} else {
 		defer os.RemoveAll(dir)
 	}
-	home, err := layOutDemo(dir)
+	home, err := writeDemo(dir)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func demo(ctx context.Context, e *env, keep bool) (err error) {
 	return err
 }
 
-// layOutDemo writes the project and its configuration.
-func layOutDemo(dir string) (home string, err error) {
+// writeDemo writes the project and its configuration.
+func writeDemo(dir string) (home string, err error) {
 	home = filepath.Join(dir, config.Dir)
 	files := map[string]string{
 		"demo/greet.sh":      filepath.Join(dir, "greet.sh"),
@@ -128,7 +128,7 @@ func narrate(note func(string)) []lifecycle.Binding {
 	var list []lifecycle.Binding
 	for _, row := range lifecycle.Moments() {
 		if row.Moment == lifecycle.StreamChunk || row.Moment == lifecycle.TransformMessages {
-			continue // Too many to be read.
+			continue // Too many to read.
 		}
 		list = append(list, lifecycle.Binding{
 			Source: lifecycle.Source{Kind: lifecycle.Guard, Name: "demo"}, Moment: row.Moment,

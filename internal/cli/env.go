@@ -41,8 +41,8 @@ func (e *env) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// withApp opens a session for its parts only: no model is asked anything. do may be
-// interrupted.
+// withApp opens a session for its parts only: no model is called. The context of do ends
+// when the user interrupts.
 func (e *env) withApp(ctx context.Context, do func(context.Context, *app.App) error) error {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// deploy is the guide's tool that needs approval. It writes down when it runs.
+// deploy is the guide's tool that needs approval. It leaves a mark for each run.
 const deploy = `
 from agent.tools.schema import SideEffect
 
@@ -98,7 +98,7 @@ turns:
 	}
 }
 
-// waitingExtension holds on until its signal is set, in every kind of function.
+// waitingExtension waits until its signal is set, in every kind of function.
 const waitingExtension = `
 import time
 
@@ -158,7 +158,9 @@ turns:
 func TestTerminalExtensionInterrupt(t *testing.T) {
 	t.Parallel()
 	p := startTerminal(t, map[string]string{
-		".aura/config/providers/p.yaml": scripted, ".agent/extensions/waiting.py": waitingExtension, "turns.yaml": waitingTurns,
+		".aura/config/providers/p.yaml": scripted,
+		".agent/extensions/waiting.py":  waitingExtension,
+		"turns.yaml":                    waitingTurns,
 	}, "--plain")
 	p.expect("code> ")
 	for _, c := range []struct{ line, runs string }{
@@ -194,7 +196,9 @@ func TestTerminalExtensionInterrupt(t *testing.T) {
 func TestTerminalExtensionRunInterrupted(t *testing.T) {
 	t.Parallel()
 	p := startTerminal(t, map[string]string{
-		".aura/config/providers/p.yaml": scripted, ".agent/extensions/waiting.py": waitingExtension, "turns.yaml": waitingTurns,
+		".aura/config/providers/p.yaml": scripted,
+		".agent/extensions/waiting.py":  waitingExtension,
+		"turns.yaml":                    waitingTurns,
 	}, "run", "first")
 	p.expect("sync tool has begun")
 	p.send("\x03")

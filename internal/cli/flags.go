@@ -120,8 +120,8 @@ func (f *rootFlags) register(root *cobra.Command) {
 	}
 }
 
-// fromEnvironment takes flags that were not given from AURA_* variables, and
-// checks what needs checking.
+// fromEnvironment takes flags that were not given from AURA_* variables, and checks all
+// of them.
 func (f *rootFlags) fromEnvironment(cmd *cobra.Command) error {
 	var errs []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
@@ -203,14 +203,14 @@ func (f *rootFlags) options() app.Options {
 }
 
 // lookup are the options of a session that is opened for its parts only: no model is
-// asked anything.
+// called.
 func (f *rootFlags) lookup() app.Options {
 	o := f.options()
 	o.NoModel = true
 	return o
 }
 
-// flagKinds say what the values of flags are that can be wrong by themselves.
+// flagKinds describe, by their types, the values of flags that can be malformed.
 var flagKinds = map[string]string{
 	"int":         "a whole number",
 	"bool":        "true or false",

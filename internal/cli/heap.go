@@ -19,8 +19,8 @@ const (
 )
 
 // raiseHeap applies heapFloor: the percentage by which the heap may grow between
-// collections is large as long as the heap is small, and the usual one beyond. A
-// user who has set it knows better.
+// collections is large as long as the heap is small, and the usual one beyond. GOGC of
+// the user wins.
 func raiseHeap() {
 	if os.Getenv("GOGC") != "" {
 		return

@@ -112,7 +112,8 @@ func newPluginManager(e *env, f pluginFlags) (*manage.Manager, error) {
 	return manage.New(m), nil
 }
 
-// withPlugins calls do with a plugin manager. It may be interrupted.
+// withPlugins calls do with a plugin manager and a context that ends when the user
+// interrupts.
 func withPlugins(
 	ctx context.Context,
 	e *env,

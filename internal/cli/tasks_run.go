@@ -90,8 +90,8 @@ func renderTasks(e *env, f taskFlags, list []tasks.Task) error {
 	return nil
 }
 
-// queue hands over tasks when they are due: those that need not wait in their order,
-// the others at their times.
+// queue sends tasks when they are due: those that need not wait at once and in their
+// order, the others at their times.
 func (r *taskRunner) queue(ctx context.Context, list []tasks.Task) <-chan tasks.Task {
 	ready := make(chan tasks.Task, len(list))
 	var waiting sync.WaitGroup

@@ -19,12 +19,12 @@ import (
 type taskRunner struct {
 	e       *env
 	flags   taskFlags
-	serving bool // Lines have the time; JSON is written run by run.
+	serving bool // Lines begin with the time; reports are written run by run.
 
 	mu      sync.Mutex
 	failed  int
 	reports map[string]taskReport
-	err     error // Of standard output.
+	err     error // The first failed write to standard output.
 }
 
 func newTaskRunner(e *env, f taskFlags) *taskRunner {

@@ -11,8 +11,8 @@ import (
 	"github.com/idelchi/aura/internal/tasks"
 )
 
-// taskView shows one run. Where several run side by side, what it shows is held back
-// until the end.
+// taskView shows one run. If several run side by side, its output is held back until the
+// end.
 type taskView struct {
 	out     plain.Output
 	printer *plain.Printer // nil for JSON.

@@ -74,7 +74,7 @@ func startTerminal(t *testing.T, files map[string]string, args ...string) *termi
 	return p
 }
 
-// project makes a directory with files and an empty user's home.
+// project makes a directory with files and a home without configuration.
 func project(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -140,14 +140,18 @@ func (p *terminalUser) send(keys string) {
 	}
 }
 
-// waitExit waits for the end of aura: its exit code, and the terminal as it was.
+// waitExit waits for the end of aura and checks its exit code, and that the terminal is as
+// it was.
 func (p *terminalUser) waitExit(code int) {
 	p.t.Helper()
 	err := p.cmd.Wait()
-	if exit, ok := errors.AsType[*exec.ExitError](
-		err,
-	); err != nil && !ok || ok && exit.ExitCode() != code ||
-		err == nil && code != 0 {
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		p.t.Error(err)
+	}
+	if got != code {
 		p.t.Errorf("ended with %v, want code %d", err, code)
 	}
 	if state, err := term.GetState(int(p.tty.Fd())); err != nil || !reflect.DeepEqual(state, p.state) {
@@ -205,7 +209,8 @@ func TestTerminalInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	p := startTerminal(t, map[string]string{".aura/config/providers/p.yaml": m.provider(nil)}, "-m", "mock-8b", "--plain")
+	files := map[string]string{".aura/config/providers/p.yaml": m.provider(nil)}
+	p := startTerminal(t, files, "-m", "mock-8b", "--plain")
 	p.expect("code> ")
 	p.send("first\r")
 	p.expect("Half of an")
