@@ -67,13 +67,10 @@ func (r *taskRunner) run(ctx context.Context, t tasks.Task) {
 func (r *taskRunner) session(ctx context.Context, t *tasks.Task, plan *tasks.Plan, v *taskView, rep *taskReport) error {
 	a, err := app.OpenTask(ctx, r.e.flags.options(), t, plan, app.Face{Observe: v.out.Observe, Print: v.print})
 	if err != nil {
-		return err
+		return causeOf(ctx, err)
 	}
 	a.Stderr = v.err
-	if err = a.Begin(ctx); err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err == nil {
+	if err = causeOf(ctx, a.Begin(ctx)); err == nil {
 		err = plan.Run(ctx, a, tasks.Watch{Begin: v.begin, End: func(s tasks.Step) {
 			v.end(s)
 			rep.Steps = append(rep.Steps, newStepReport(s))
