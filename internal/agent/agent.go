@@ -31,6 +31,8 @@ type Options struct {
 	Mode     string
 	Auto     bool
 	Think    string // Overrides the profiles' thinking mode; empty does not.
+	Verbose  bool   // Thinking is displayed.
+	MaxSteps int    // Bounds the model calls of a turn; 0 takes the profile's bound.
 
 	Log     *session.Log // Where the conversation is kept; nil = nowhere.
 	Todo    *todo.List   // Shared with the todo tools; nil = a list of its own.
@@ -133,7 +135,7 @@ func New(o Options) (*Agent, error) {
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
 	}
-	a := &Agent{opts: o, hist: newHistory(nil), state: toggles{auto: o.Auto, think: o.Think}}
+	a := &Agent{opts: o, hist: newHistory(nil), state: toggles{auto: o.Auto, think: o.Think, verbose: o.Verbose, steps: o.MaxSteps}}
 	a.stats.start = time.Now()
 	p, err := o.Resolve(o.Agent, o.Mode)
 	if err != nil {
@@ -182,14 +184,10 @@ func (a *Agent) Switch(ctx context.Context, name, mode, reason string) error {
 		return a.saveMeta()
 	}
 	a.emit(Event{Kind: Switched, Text: p.Agent, Source: reason})
-	out := a.opts.Pipeline.Dispatch(
-		ctx,
-		lifecycle.Event{Moment: lifecycle.OnAgentSwitch, Data: &sdk.OnAgentSwitchContext{
-			Context: a.Snapshot(), PreviousAgent: previous, NewAgent: p.Agent, Reason: reason,
-		}},
-		nil,
-	)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.OnAgentSwitchContext{
+		Context: a.Snapshot(), PreviousAgent: previous, NewAgent: p.Agent, Reason: reason,
+	}, nil)
+	a.tell(out.Outcome)
 	a.say(out.Said)
 	return a.saveMeta()
 }
@@ -223,18 +221,14 @@ func (a *Agent) Start(ctx context.Context, resumed bool) {
 	if !a.opts.Pipeline.Has(lifecycle.SessionStart) {
 		return
 	}
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.SessionStart,
-		Data: &sdk.SessionStartContext{Context: a.Snapshot(), Resumed: resumed}}, nil)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.SessionStartContext{Context: a.Snapshot(), Resumed: resumed}, nil)
+	a.tell(out.Outcome)
 	a.say(out.Said)
 }
 
 // Close tells the handlers that the session ends and closes its log.
 func (a *Agent) Close(ctx context.Context, reason string) error {
-	if a.opts.Pipeline.Has(lifecycle.SessionEnd) {
-		a.tell(a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.SessionEnd,
-			Data: &sdk.SessionEndContext{Context: a.Snapshot(), Reason: reason}}, nil))
-	}
+	a.end(ctx, reason)
 	if a.opts.Log == nil {
 		return nil
 	}

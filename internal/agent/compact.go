@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -171,15 +171,11 @@ func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (sa
 		return nil, false
 	}
 	snap := a.Snapshot()
-	out := a.opts.Pipeline.Dispatch(
-		ctx,
-		lifecycle.Event{Moment: lifecycle.BeforeCompaction, Data: &sdk.BeforeCompactionContext{
-			Context: snap, Forced: forced, TokensUsed: snap.Tokens.Estimate, ContextPercent: snap.Tokens.Percent,
-			MessageCount: snap.MessageCount, KeepLast: keep,
-		}},
-		nil,
-	)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.BeforeCompactionContext{
+		Context: snap, Forced: forced, TokensUsed: snap.Tokens.Estimate, ContextPercent: snap.Tokens.Percent,
+		MessageCount: snap.MessageCount, KeepLast: keep,
+	}, nil)
+	a.tell(out.Outcome)
 	return out.Said, out.Skip
 }
 
@@ -199,8 +195,8 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 		}
 		if a.opts.Pipeline.Has(lifecycle.AfterCompaction) {
 			data.Context = a.Snapshot()
-			out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.AfterCompaction, Data: data}, nil)
-			a.tell(out)
+			out := lifecycle.Emit(ctx, a.opts.Pipeline, data, nil)
+			a.tell(out.Outcome)
 			a.say(out.Said)
 		}
 	}()
@@ -211,7 +207,7 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 		const enough = 2000
 		old = slices.Clone(old)
 		if m := &old[open]; len(m.Content) > enough {
-			m.Content = cutUTF8(m.Content, enough) + " […]"
+			m.Content = wording.Head(m.Content, enough) + " […]"
 		}
 	}
 	summary, err = a.summarise(ctx, old)
@@ -365,7 +361,7 @@ func transcript(msgs []message.Message, limit int) string {
 		text := m.Content
 		if m.Role == message.Tool {
 			if limit >= 0 && len(text) > limit {
-				text = cutUTF8(text, limit) + " […]"
+				text = wording.Head(text, limit) + " […]"
 			}
 			fmt.Fprintf(&b, "[result of %s] %s\n", m.ToolName, text)
 			continue
@@ -376,33 +372,10 @@ func transcript(msgs []message.Message, limit int) string {
 		for _, c := range m.ToolCalls {
 			args := tool.ArgsJSON(c.Arguments)
 			if limit >= 0 && len(args) > 2*limit {
-				args = cutUTF8(args, 2*limit) + " […]"
+				args = wording.Head(args, 2*limit) + " […]"
 			}
 			fmt.Fprintf(&b, "[%s calls %s] %s\n", m.Role, c.Name, args)
 		}
 	}
 	return b.String()
-}
-
-// cutUTF8 returns at most n bytes from the beginning of s, whole characters only.
-func cutUTF8(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// cutUTF8Tail returns at most n bytes from the end of s, whole characters only.
-func cutUTF8Tail(s string, n int) string {
-	if n >= len(s) {
-		return s
-	}
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
 }

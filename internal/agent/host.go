@@ -10,8 +10,8 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -86,10 +86,7 @@ func (a *Agent) notDeferred(name string) error {
 	for _, t := range a.profile.Deferred {
 		names = append(names, t.Name)
 	}
-	if near := spelling.Closest(name, names); near != "" {
-		return fmt.Errorf("no tool %q can be loaded (did you mean %q?)", name, near)
-	}
-	return fmt.Errorf("no tool %q can be loaded", name)
+	return fmt.Errorf("no tool %q can be loaded%s", name, wording.Suggest(name, names))
 }
 
 // notDelegated are the tools that a sub-agent does without: one that delegates

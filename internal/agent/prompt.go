@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
-	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/templates"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -164,7 +163,7 @@ func expand(from Origin, name, text string, parts map[string]string, data Prompt
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
-	t, err := config.Template(name, text)
+	t, err := templates.New(name).Parse(text)
 	if err != nil {
 		return "", from.explain(name, data.Agent, err)
 	}
@@ -188,13 +187,7 @@ func expand(from Origin, name, text string, parts map[string]string, data Prompt
 // explain says where and what is wrong with a template in the words of the user who
 // wrote it, who knows nothing of our types.
 func (o Origin) explain(name, agent string, err error) error {
-	// template: agent:2:3: executing "agent" at <.Nothing>: can't evaluate field Nothing in type ...
-	text := strings.TrimPrefix(err.Error(), "template: "+name+":")
-	number, rest, _ := strings.Cut(text, ":")
-	line, bad := strconv.Atoi(number)
-	if bad != nil {
-		line, rest = 1, text
-	}
+	line, rest := templates.Mistake(name, err)
 	if _, after, ok := strings.Cut(rest, " executing "); ok {
 		if _, after, ok = strings.Cut(after, " at <"); ok {
 			rest = "{{" + strings.Replace(after, ">: ", "}}: ", 1)
@@ -203,7 +196,7 @@ func (o Origin) explain(name, agent string, err error) error {
 	if before, after, ok := strings.Cut(rest, "can't evaluate field "); ok {
 		field, _, _ := strings.Cut(after, " ")
 		rest = fmt.Sprintf("%sthere is no %q here", before, field)
-		if near := spelling.Closest(field, fields(reflect.TypeFor[PromptData]())); near != "" && near != field {
+		if near := wording.Closest(field, fields(reflect.TypeFor[PromptData]())); near != "" && near != field {
 			rest += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 	}

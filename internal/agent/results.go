@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"slices"
+
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // minResult is what a result may always take, in tokens: less would say nothing.
@@ -67,7 +69,7 @@ func (a *Agent) limitResult(text string, limit int) string {
 		return text
 	}
 	keep := int(float64(limit) * 4 * float64(len(text)/4) / float64(max(a.size(text), 1)))
-	head, tail := cutUTF8(text, keep*2/3), cutUTF8Tail(text, keep/3)
+	head, tail := wording.Head(text, keep*2/3), wording.Tail(text, keep/3)
 	return fmt.Sprintf(
 		"%s\n\n[… %d of %d bytes left out: the result is larger than %d tokens. Ask for less at a time.]\n\n%s",
 		head,

@@ -38,6 +38,16 @@ type ExtensionOptions struct {
 	NoExtensions bool // --without-extensions.
 }
 
+// PluginFlags are what the command line says about plugins.
+type PluginFlags struct {
+	Without bool // --without-plugins.
+	Unsafe  bool // --unsafe-plugins.
+
+	// Confining says that the process may confine itself before it runs a tool, which
+	// must hold for processes of plugins too.
+	Confining bool
+}
+
 // ChildOptions are about sandboxed children.
 type ChildOptions struct {
 	// Reexec starts this program as a sandboxed child: the program and its

@@ -14,6 +14,7 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/environ"
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/tasks"
 	"github.com/idelchi/aura/internal/tool"
@@ -34,16 +35,13 @@ func PlanTask(o Options, t *tasks.Task, s tasks.Start) (*tasks.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workdir: %w", err)
 	}
-	env, err := loadEnviron(o.EnvFile, workdir)
+	env, err := environ.Load(o.EnvFile, workdir)
 	if err != nil {
 		return nil, err
 	}
-	s.Workdir, s.Env, s.Vars = workdir, env.list(), o.Vars
+	s.Workdir, s.Env, s.Vars = workdir, env.List(), o.Vars
 	return t.Plan(s)
 }
-
-// taskEnv is what plugins see of the task.
-func (a *App) taskEnv() map[string]string { return a.opts.Task.Env }
 
 // TaskRun is the session of one run of a task.
 type TaskRun struct {
@@ -157,7 +155,7 @@ func (r *TaskRun) Submit(ctx context.Context, line string) (string, error) {
 
 // Shell implements tasks.Session.
 func (r *TaskRun) Shell(ctx context.Context, script string) (string, error) {
-	out, err := sh.Run(ctx, sh.Command{Script: script, Dir: r.workdir, Env: r.env.list()})
+	out, err := sh.Run(ctx, sh.Command{Script: script, Dir: r.workdir, Env: r.env.List()})
 	switch {
 	case err != nil:
 		return "", err

@@ -12,7 +12,7 @@ import (
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/tui"
 )
 
@@ -29,7 +29,7 @@ func newChat(e *env) *cobra.Command {
 
 // chat holds a conversation: on the whole screen if there is one, else line by line.
 func chat(ctx context.Context, e *env) error {
-	if !e.flags.plain && plain.IsTerminal(e.in) && plain.IsTerminal(e.out) && os.Getenv("TERM") != "dumb" {
+	if !e.flags.plain && terminal.Is(e.in) && terminal.Is(e.out) && os.Getenv("TERM") != "dumb" {
 		return chatOnScreen(ctx, e)
 	}
 	return chatInLines(ctx, e)

@@ -14,6 +14,7 @@ import (
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // lineChat is a conversation line by line.
@@ -162,7 +163,7 @@ func (c *lineChat) prompt() string {
 func askAtTerminal(face *app.Face, e *env, editor *plain.Editor, printer *plain.Printer, interrupt func()) {
 	o := plain.AskerOptions{
 		Editor: editor, Out: e.err, Workdir: e.flags.workdir, Suggest: guard.Suggest,
-		Colour: plain.Colour(e.err, os.Getenv), Interrupt: interrupt,
+		Color: terminal.Color(e.err, os.Getenv), Interrupt: interrupt,
 	}
 	if printer != nil {
 		o.Pause = printer.Pause

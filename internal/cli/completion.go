@@ -97,7 +97,7 @@ func providerNames(cfg *config.Config) (names []string) {
 	for _, p := range cfg.Providers {
 		names = append(names, p.Name)
 	}
-	for _, name := range config.WellKnown() {
+	for _, name := range config.KnownProviders() {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -113,15 +113,11 @@ func serverNames(_ context.Context, f *rootFlags) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	hub, _, err := a.Servers()
-	if err != nil {
-		return nil, err
-	}
-	defer hub.Close()
-	for _, s := range hub.Servers() {
+	servers, err := a.Servers()
+	for _, s := range servers {
 		names = append(names, s.Name)
 	}
-	return names, nil
+	return names, err
 }
 
 // modelNames asks the provider, but not for long: the user waits at a shell.
@@ -136,7 +132,7 @@ func modelNames(ctx context.Context, f *rootFlags) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, models, err := a.Models(ctx, t.Provider.Name)
+	_, models, err := a.Models().List(ctx, t.Provider.Name)
 	var names []string
 	for _, m := range models {
 		names = append(names, m.Name)

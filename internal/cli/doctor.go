@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/doctor"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 func newDoctor(e *env) *cobra.Command {
@@ -37,7 +38,15 @@ Each line says ok, warn or fail. The exit code is 1 if anything fails.`,
 func examine(ctx context.Context, e *env, asJSON bool) error {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
-	list, err := doctor.Examine(ctx, doctor.Options{App: e.flags.options(), Terminal: e.out})
+	o := e.flags.options()
+	list, err := doctor.Examine(ctx, doctor.Options{
+		Homes: o.Homes, Terminal: e.out,
+		Read: func() (doctor.Place, error) { return app.Read(o) },
+		Tasks: func() (int, error) {
+			list, err := app.LoadTasks(o)
+			return len(list), err
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -66,7 +75,7 @@ func examine(ctx context.Context, e *env, asJSON bool) error {
 
 func printFindings(out *os.File, list []doctor.Finding) {
 	colors := map[doctor.Level]string{doctor.OK: "32", doctor.Warn: "33", doctor.Fail: "31"}
-	color := plain.Colour(out, os.Getenv)
+	color := terminal.Color(out, os.Getenv)
 	for _, f := range list {
 		line := f.String()
 		if n := len(f.Level); color {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/idelchi/aura/internal/app"
+	"github.com/idelchi/aura/internal/jsontext"
 )
 
 // env is what every command is given: the standard streams and the flags of the root.
@@ -35,9 +35,8 @@ func (e *env) warnAll(notices []string) {
 
 // printJSON prints v for scripts.
 func (e *env) printJSON(v any) error {
-	enc := json.NewEncoder(e.out)
+	enc := jsontext.NewEncoder(e.out)
 	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 

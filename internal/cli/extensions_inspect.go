@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 func newExtensionsInspect(e *env, asJSON *bool) *cobra.Command {
@@ -48,7 +49,7 @@ func inspectExtension(ctx context.Context, e *env, name string, asJSON bool) err
 }
 
 // findExtension finds an extension by name: one that runs, or one that ships with aura.
-func findExtension(p *app.Python, name string) (pyext.Extension, error) {
+func findExtension(p *pyext.Source, name string) (pyext.Extension, error) {
 	active := pyext.Active(p.Found)
 	if i := slices.IndexFunc(active, func(x pyext.Extension) bool { return x.Name == name }); i >= 0 {
 		return active[i], nil
@@ -56,10 +57,8 @@ func findExtension(p *app.Python, name string) (pyext.Extension, error) {
 	if x, ok := pyext.ContribExtension(p.Cache, name); ok {
 		return x, nil
 	}
-	hint := `"aura extensions list" lists them`
-	if best := spelling.Closest(name, append(activeNames(active), pyext.Contrib()...)); best != "" {
-		hint = fmt.Sprintf("did you mean %q?", best)
-	}
+	names := append(activeNames(active), pyext.Contrib()...)
+	hint := cmp.Or(wording.DidYouMean(name, names), `"aura extensions list" lists them`)
 	return pyext.Extension{}, fmt.Errorf("no extension %q (%s)", name, hint)
 }
 

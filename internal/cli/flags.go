@@ -12,8 +12,8 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // rootFlags are the flags of every command.
@@ -232,7 +232,7 @@ func withFlagHint(cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	if best := spelling.Closest(name, known); best != "" {
+	if best := wording.Closest(name, known); best != "" {
 		return fmt.Errorf("%w (did you mean --%s?)", err, best)
 	}
 	return err

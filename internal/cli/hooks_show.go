@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/hooks"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 func newHooksShow(e *env) *cobra.Command {
@@ -42,9 +43,6 @@ func showHooks(ctx context.Context, e *env, names []string) error {
 
 // noHook is the error for a name that no hook has.
 func noHook(name string, names []string) error {
-	hint := `"aura hooks list" lists them`
-	if best := spelling.Closest(name, names); best != "" {
-		hint = fmt.Sprintf("did you mean %q?", best)
-	}
+	hint := cmp.Or(wording.DidYouMean(name, names), `"aura hooks list" lists them`)
 	return fmt.Errorf("no hook %q (%s)", name, hint)
 }

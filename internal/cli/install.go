@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/pyext"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 func newInstall(e *env) *cobra.Command {
@@ -85,14 +85,14 @@ func install(ctx context.Context, e *env, targets []string, venv bool) error {
 }
 
 // venvDir is the virtual environment that --venv makes.
-func venvDir(p *app.Python) string { return filepath.Join(p.Workdir, ".venv") }
+func venvDir(p *pyext.Source) string { return filepath.Join(p.Workdir, ".venv") }
 
 // installIntoVenv installs into a new virtual environment instead of an interpreter that
 // the operating system manages, if the user agrees.
 func installIntoVenv(
 	ctx context.Context,
 	e *env,
-	p *app.Python,
+	p *pyext.Source,
 	in *pyext.Installer,
 	targets []string,
 ) (pyext.Installed, error) {
@@ -114,7 +114,7 @@ func installIntoVenv(
 // confirm asks a question that Enter answers with yes. If there is no terminal to ask at,
 // the answer is no.
 func confirm(e *env, question string) bool {
-	if !plain.IsTerminal(e.in) || !plain.IsTerminal(e.err) {
+	if !terminal.Is(e.in) || !terminal.Is(e.err) {
 		return false
 	}
 	fmt.Fprint(e.err, question)

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/mcp"
 )
 
@@ -23,11 +22,11 @@ func newMCPList(e *env, asJSON *bool) *cobra.Command {
 // listServers lists all servers, those that cannot be reached among them.
 func listServers(ctx context.Context, e *env, asJSON bool) error {
 	return withServers(ctx, e, nil, nil, func(_ context.Context, a *app.App) error {
-		list := a.MCP().Status()
 		if !asJSON {
-			fmt.Fprintln(e.out, commands.MCPList(list))
+			fmt.Fprintln(e.out, a.MCP().Table())
 			return nil
 		}
+		list := a.MCP().Status()
 		out := make([]serverJSON, len(list))
 		for i, s := range list {
 			out[i] = newServerJSON(s)

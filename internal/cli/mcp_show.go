@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/mcp"
 )
 
@@ -33,7 +32,7 @@ func showServer(ctx context.Context, e *env, name string, asJSON bool) error {
 		if asJSON {
 			return e.printJSON(newServerJSON(s))
 		}
-		fmt.Fprintln(e.out, commands.MCPDetails(s))
+		fmt.Fprintln(e.out, s)
 		if s.State != mcp.Connected && s.State != mcp.Disabled {
 			return codeError(exitError)
 		}

@@ -33,17 +33,29 @@ func newModels(e *env) *cobra.Command {
 	return cmd
 }
 
+// listModels lists the models of a provider; without a name, of the agent's.
 func listModels(ctx context.Context, e *env, provider string, asJSON bool) error {
-	return e.withApp(ctx, func(ctx context.Context, a *app.App) error {
-		_, models, err := a.Models(ctx, provider)
+	ctx, stop := e.interruptible(ctx)
+	defer stop()
+	a, err := app.Read(e.flags.lookup())
+	if err != nil {
+		return err
+	}
+	if provider == "" {
+		t, err := a.Target()
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			return e.printJSON(models)
-		}
-		return printModels(e.out, models)
-	})
+		provider = t.Provider.Name
+	}
+	_, models, err := a.Models().List(ctx, provider)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return e.printJSON(models)
+	}
+	return printModels(e.out, models)
 }
 
 // printModels prints a table; facts that are not known are left out.

@@ -12,6 +12,7 @@ import (
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // runFlags are the flags of `aura run`.
@@ -85,7 +86,7 @@ func runPrompts(ctx context.Context, e *env, f runFlags, args []string) error {
 		return notStarted(out, err)
 	}
 	face := app.Face{Observe: out.Observe, Print: commandPrinter(out, e.err)}
-	if plain.IsTerminal(e.in) && plain.IsTerminal(e.err) {
+	if terminal.Is(e.in) && terminal.Is(e.err) {
 		// The run can put questions to the user. Ctrl+C at a question ends it.
 		printer, _ := out.(*plain.Printer)
 		editor := plain.NewEditor(e.in, e.err, plain.EditorOptions{})
@@ -173,7 +174,7 @@ func playTurns(ctx context.Context, e *env, a *app.App, t turns, before func()) 
 	var failed []error
 	for _, p := range t.list(a, e.warn) {
 		before()
-		err := a.SubmitWith(ctx, p.prompt, p.piped)
+		err := a.Commands().Process(ctx, p.prompt, p.piped)
 		if errors.Is(err, commands.ErrExit) {
 			break
 		}
@@ -203,7 +204,7 @@ func renderTurns(ctx context.Context, e *env, a *app.App, t turns) error {
 	}
 	fmt.Fprintf(e.out, "%s\n", system)
 	for _, p := range t.list(a, e.warn) {
-		text, err := a.Rendered(ctx, p.prompt, p.piped)
+		text, err := a.Commands().Rendered(ctx, p.prompt, p.piped)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 const (
@@ -35,7 +35,7 @@ type stdin struct {
 	warn func(string)
 }
 
-func (s stdin) isTerminal() bool { return plain.IsTerminal(s.file) }
+func (s stdin) isTerminal() bool { return terminal.Is(s.file) }
 
 // hasInput reports whether standard input holds something for a run that did not ask for
 // it, and how long that may take to begin, 0 for any time. Terminals and other devices,

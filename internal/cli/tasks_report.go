@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
-
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/tasks"
 )
@@ -59,9 +58,7 @@ func (r *taskRunner) report(name string, rep taskReport) {
 		r.reports[name] = rep
 		return
 	}
-	enc := json.NewEncoder(r.e.out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil && r.err == nil {
+	if err := jsontext.NewEncoder(r.e.out).Encode(rep); err != nil && r.err == nil {
 		r.err = err
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // toolsFlags are the flags of `aura tools`.
@@ -138,10 +139,7 @@ func connectForTool(ctx context.Context, e *env, a *app.App, all bool, args []st
 
 // noTool is the error for a name that no tool has.
 func noTool(name string, names []string) error {
-	hint := `"aura tools" lists them`
-	if best := spelling.Closest(name, names); best != "" {
-		hint = fmt.Sprintf("did you mean %q?", best)
-	}
+	hint := cmp.Or(wording.DidYouMean(name, names), `"aura tools" lists them`)
 	return fmt.Errorf("no tool %q (%s)", name, hint)
 }
 

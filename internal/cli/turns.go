@@ -79,7 +79,7 @@ func (t turns) list(a *app.App, warn func(string)) []turn {
 	if t.piped == "" {
 		return list
 	}
-	i := slices.IndexFunc(t.prompts, a.Takes)
+	i := slices.IndexFunc(t.prompts, a.Commands().Takes)
 	if i < 0 {
 		warn(fmt.Sprintf("standard input (%d B) is not used: no prompt takes it", len(t.piped)))
 		return list

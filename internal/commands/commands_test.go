@@ -139,7 +139,7 @@ func TestFlipTwice(t *testing.T) {
 		}
 	}
 	w.do("/readbefore delete on")
-	if w.Reads.Write != nil { // Not named: the configuration goes on to decide.
+	if w.reads.Write != nil { // Not named: the configuration goes on to decide.
 		t.Error("write was switched too")
 	}
 }

@@ -43,13 +43,13 @@ func parseEnv(file, src string) (map[string]string, error) {
 			if ok {
 				msg = "bad variable name (letters, digits and _ only)"
 			}
-			errs.add(file, line, "", "%s", msg)
+			errs.Add(file, line, "", "%s", msg)
 			src = rest
 			continue
 		}
 		value, used, msg := envValue(src[strings.IndexByte(src, '=')+1:])
 		if msg != "" {
-			errs.add(file, line, key, "%s", msg)
+			errs.Add(file, line, key, "%s", msg)
 			src = rest
 			continue
 		}
@@ -58,7 +58,7 @@ func parseEnv(file, src string) (map[string]string, error) {
 		line += strings.Count(src[:used], "\n")
 		_, src, _ = strings.Cut(src[used:], "\n")
 	}
-	if err := errs.err(); err != nil {
+	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	return vars, nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Mistakes says which rules match no call, given the names of all tools. Rules with a
@@ -48,7 +48,7 @@ func mistake(pattern string, names []string) string {
 		why = fmt.Sprintf("there is no tool %q", name)
 	}
 	if !slices.Contains(names, name) {
-		name = spelling.Closest(name, names)
+		name = wording.Closest(name, names)
 	}
 	hint := "it may come from an extension that is off"
 	if name != "" {

@@ -158,7 +158,7 @@ func (p *plugin) hand(j *job) {
 				select {
 				case j := <-p.jobs:
 					p.perform(j)
-				case <-p.dead:
+				case <-p.guard.Ended():
 					return
 				}
 			}
@@ -166,7 +166,7 @@ func (p *plugin) hand(j *job) {
 	})
 	select {
 	case p.jobs <- j:
-	case <-p.dead:
+	case <-p.guard.Ended():
 		p.gate.leave(j.shared)
 		j.done <- p.usable()
 	}
@@ -239,7 +239,7 @@ func (p *plugin) expect(j *job, patience time.Duration) bool {
 	select {
 	case <-j.done:
 		return true
-	case <-p.dead:
+	case <-p.guard.Ended():
 		return true
 	case <-timer.C:
 		p.stop(overdue)
@@ -249,10 +249,7 @@ func (p *plugin) expect(j *job, patience time.Duration) bool {
 
 // usable is the error of a plugin that must not be called any more.
 func (p *plugin) usable() error {
-	if why := p.off.Load(); why != nil {
-		return fmt.Errorf("plugin %q is switched off: %s; /reload starts it again", p.name, *why)
-	}
-	return nil
+	return p.guard.Err()
 }
 
 // asFault tells the pipeline which errors of a hook the user must hear of.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
 )
@@ -44,11 +45,8 @@ type control struct {
 	watch   *time.Timer            // Who looks after a call in place; belongs to who has the gate.
 	watched atomic.Pointer[placed] // The call.
 
-	off   atomic.Pointer[string] // Why it may not be called any more.
-	dead  chan struct{}          // Closed when it is stopped.
-	end   sync.Once
-	onOff func(plugin string)
-	renew func() error // Puts a new process in place, the first time; nil: not needed.
+	guard *foreign.Guard // Knows whether it may be called.
+	renew func() error   // Puts a new process in place, the first time; nil: not needed.
 }
 
 // pluginExports is what a plugin brings.
@@ -81,10 +79,14 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		manifest: c.manifest,
 		log:      o.Logger,
 		taskEnv:  o.TaskEnv,
-		control:  control{onOff: o.Off, dead: make(chan struct{})},
 		config:   mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)),
 		limit:    c.manifest.timeout(),
 	}
+	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", c.name), func(string) {
+		if p.program != nil {
+			p.program.kill()
+		}
+	})
 	if p.sdk, err = checkSDK(c.dir); err != nil {
 		return p, err
 	}
@@ -116,8 +118,8 @@ func (p *plugin) bind(ctx context.Context, when *condition.Expr, o Options) erro
 	}
 	if len(p.bindings) == 0 && p.tool == nil && p.command == nil && p.program.lookup("Schema") == nil {
 		var names []string
-		for _, h := range hookSpecs() {
-			names = append(names, h.function())
+		for _, row := range lifecycle.Moments() {
+			names = append(names, row.Function)
 		}
 		return fmt.Errorf(
 			"exports no hook, tool or command (expected at least one of %s, Schema with Execute, or Command "+
@@ -173,27 +175,11 @@ func (p *plugin) describe(i *Info) {
 }
 
 // close ends the plugin.
-func (p *plugin) close() { p.stop(released) }
+func (p *plugin) close() { p.guard.Release() }
 
 // stop makes the plugin unusable, with the reason, and ends what runs in it. It
 // reports whether it was usable until then.
-func (p *plugin) stop(why string) (first bool) {
-	p.end.Do(func() {
-		first = true
-		p.off.Store(&why)
-		close(p.dead)
-		if p.program != nil {
-			p.program.kill()
-		}
-		if p.onOff != nil && why != released {
-			p.onOff(p.name)
-		}
-	})
-	return first
-}
-
-// released is why a plugin that was closed cannot be called.
-const released = "it was released"
+func (p *plugin) stop(why string) (first bool) { return p.guard.SwitchOff(why) }
 
 // mergeConfig lays config values over each other, key by key; the last wins.
 func mergeConfig(layers ...map[string]any) map[string]any {

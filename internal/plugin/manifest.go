@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
-	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // manifestName marks the root of a plugin.
@@ -42,7 +42,7 @@ func readManifest(dir string) (manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	if err := config.Decode(file, 1, text, &m); err != nil {
+	if err := strictyaml.Decode(file, 1, text, &m); err != nil {
 		return m, err
 	}
 	if strings.ContainsAny(m.Name, "/\\\"\n\t ") {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -187,31 +188,30 @@ func TestMerge(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, "a", "", "", toolSource("Bash", `"a"`))
-	s := load(t, plugin.Options{Dirs: []string{dir}})
-	if _, err := s.Merge(
-		base,
-	); err == nil || !strings.Contains(err.Error(), `plugin "a"`) ||
+	merge := func() ([]tool.Tool, error) {
+		o := plugin.Options{Dirs: []string{dir}}
+		all, _, err := extension.Merge(base, load(t, o).Tools(), plugin.Kind(o, false).Taken)
+		return all, err
+	}
+	if _, err := merge(); err == nil || !strings.Contains(err.Error(), `plugin "a"`) ||
 		!strings.Contains(err.Error(), "override: true") {
 		t.Errorf("error %v", err)
 	}
 	write(t, dir, "a", "override: true", "", toolSource("Bash", `"a"`))
 	write(t, dir, "b", "", "", toolSource("New", `"b"`))
-	merged, err := load(t, plugin.Options{Dirs: []string{dir}}).Merge(base)
+	merged, err := merge()
 	if err != nil || len(merged) != 3 || merged[1].Source.Name != "a" || merged[2].Name != "New" ||
 		base[1].Source.Name != "" {
 		t.Errorf("%+v, %v", merged, err)
 	}
 	write(t, dir, "c", "", "", toolSource("New", `"c"`))
-	if _, err := load(
-		t,
-		plugin.Options{Dirs: []string{dir}},
-	).Merge(base); err == nil || !strings.Contains(err.Error(), `plugin "c"`) ||
+	if _, err := merge(); err == nil || !strings.Contains(err.Error(), `plugin "c"`) ||
 		!strings.Contains(err.Error(), "plugin b") {
 		t.Errorf("error %v", err)
 	}
 	var none *plugin.Set
-	if merged, err := none.Merge(base); err != nil || len(merged) != 2 {
-		t.Errorf("%+v, %v", merged, err)
+	if list := none.Tools(); list != nil {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -82,7 +83,7 @@ func (h *Host) registered() func(yield func(int, *loaded) bool) {
 	defer h.mu.Unlock()
 	list := make([]*loaded, len(h.found))
 	for i := range h.found {
-		if h.off[i+1] == "" {
+		if h.guards[i].Err() == nil {
 			list[i] = h.regs[i+1]
 		}
 	}
@@ -104,7 +105,7 @@ func (h *Host) value(
 	args any,
 	snapshot *sdk.Context,
 ) (string, error) {
-	data, err := marshal(args)
+	data, err := jsontext.Marshal(args)
 	if err != nil {
 		return "", err
 	}

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/procgroup"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -70,14 +69,14 @@ type request struct {
 
 // reply is one line from the child: live output, or the answer.
 type reply struct {
-	ID     int             `json:"id"`
-	Output string          `json:"output,omitempty"`
-	Final  bool            `json:"final,omitempty"`
-	Text   string          `json:"text,omitempty"`
-	Images []message.Image `json:"images,omitempty"`
-	Done   bool            `json:"done,omitempty"`
-	Error  string          `json:"error,omitempty"`
-	Setup  string          `json:"setup,omitempty"` // The child could not confine itself.
+	ID     int          `json:"id"`
+	Output string       `json:"output,omitempty"`
+	Final  bool         `json:"final,omitempty"`
+	Text   string       `json:"text,omitempty"`
+	Images []tool.Image `json:"images,omitempty"`
+	Done   bool         `json:"done,omitempty"`
+	Error  string       `json:"error,omitempty"`
+	Setup  string       `json:"setup,omitempty"` // The child could not confine itself.
 }
 
 // NewWorker returns a worker that has not started its child yet.

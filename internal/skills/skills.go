@@ -4,6 +4,7 @@
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const (
@@ -253,8 +254,6 @@ func Get(list []Skill, name string) (Skill, error) {
 		}
 		names[i] = s.Name
 	}
-	if near := spelling.Closest(name, names); near != "" {
-		return Skill{}, fmt.Errorf("no skill %q (did you mean %q?)", clip(name, 60), near)
-	}
-	return Skill{}, fmt.Errorf("no skill %q (there are: %s)", clip(name, 60), clip(strings.Join(names, ", "), 500))
+	hint := cmp.Or(wording.DidYouMean(name, names), "there are: "+wording.Line(strings.Join(names, ", "), 500))
+	return Skill{}, fmt.Errorf("no skill %q (%s)", wording.Line(name, 60), hint)
 }

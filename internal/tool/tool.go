@@ -32,6 +32,7 @@ type Tool struct {
 	Serial      bool          // Must not run beside other calls of the same response.
 	InProcess   bool          // Cannot run in the sandboxed child.
 	OptIn       bool          // Hidden unless a filter names it.
+	Override    bool          // Takes the place of a tool of the same name.
 	Confirm     bool          // A user must approve each call, as by a confirm rule.
 	SideEffects []string      // Shown in approvals and listings.
 	Timeout     time.Duration // Deadline of Execute; 0 means the tool keeps its own.
@@ -59,10 +60,13 @@ type Call struct {
 	Host Host
 }
 
+// Image is a picture in a result.
+type Image = message.Image
+
 // Result is what a tool answers.
 type Result struct {
 	Text   string
-	Images []message.Image
+	Images []Image
 	Done   bool // The model has declared its work finished: the turn ends.
 }
 

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/idelchi/aura/internal/agent"
@@ -261,9 +260,3 @@ type (
 )
 
 func pickSessions(list []session.Info, active string) sessionsList { return sessionsList{list, active} }
-
-// firstLine is the beginning of a text.
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
-}

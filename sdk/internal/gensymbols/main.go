@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -37,11 +38,14 @@ func main() {
 func generate(dir string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(header)
-	for _, p := range []struct{ dir, path, name, qualifier string }{
-		{dir, module, "sdk", ""},
-		{filepath.Join(dir, "version"), module + "/version", "version", "version."},
+	for _, p := range []struct {
+		dir, path, name string
+		foreign         bool // Its constants are written down: the SDK imports nothing.
+	}{
+		{dir, module, "sdk", false},
+		{filepath.Join(dir, "version"), module + "/version", "version", true},
 	} {
-		entries, err := symbols(p.dir, p.qualifier)
+		entries, err := symbols(p.dir, p.foreign)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +62,6 @@ package sdk
 import (
 	"go/constant"
 	"reflect"
-
-	"github.com/idelchi/aura/sdk/version"
 )
 
 //go:generate go run ./internal/gensymbols
@@ -72,7 +74,7 @@ var Symbols = map[string]map[string]reflect.Value{
 
 // symbols returns one table line for each exported declaration of a package,
 // sorted by name.
-func symbols(dir, qualifier string) ([]string, error) {
+func symbols(dir string, foreign bool) ([]string, error) {
 	files, err := sources(dir)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func symbols(dir, qualifier string) ([]string, error) {
 	var lines []string
 	for _, file := range files {
 		for _, decl := range file.Decls {
-			found, err := declared(decl, qualifier)
+			found, err := declared(decl, foreign)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", dir, err)
 			}
@@ -118,12 +120,16 @@ func sources(dir string) ([]*ast.File, error) {
 	return files, nil
 }
 
-// declared returns the table lines of one declaration.
-func declared(decl ast.Decl, qualifier string) (lines []string, err error) {
+// declared returns the table lines of one declaration. A foreign package has nothing but
+// constants whose values are literals.
+func declared(decl ast.Decl, foreign bool) (lines []string, err error) {
 	add := func(name *ast.Ident, value string) {
 		if name.IsExported() {
-			lines = append(lines, fmt.Sprintf("%q: "+value+",", name.Name, qualifier+name.Name))
+			lines = append(lines, fmt.Sprintf("%q: "+value+",", name.Name, name.Name))
 		}
+	}
+	if foreign {
+		return literals(decl)
 	}
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
@@ -151,6 +157,26 @@ func declared(decl ast.Decl, qualifier string) (lines []string, err error) {
 					add(name, form)
 				}
 			}
+		}
+	}
+	return lines, nil
+}
+
+// literals returns the table lines of constants, by value.
+func literals(decl ast.Decl) (lines []string, err error) {
+	d, ok := decl.(*ast.GenDecl)
+	if !ok || d.Tok != token.CONST {
+		return nil, errors.New("only constants of other packages can be offered to the interpreter")
+	}
+	for _, spec := range d.Specs {
+		s := spec.(*ast.ValueSpec)
+		for i, name := range s.Names {
+			form, err := constantForm(s, i)
+			literal, ok := s.Values[i].(*ast.BasicLit)
+			if err != nil || !ok {
+				return nil, fmt.Errorf("constant %s: want a literal", name)
+			}
+			lines = append(lines, fmt.Sprintf("%q: "+form+",", name.Name, literal.Value))
 		}
 	}
 	return lines, nil
