@@ -21,6 +21,9 @@ func (p *Place) Config() *config.Config { return p.cfg }
 // Getenv looks a variable up in the environment of the session.
 func (p *Place) Getenv(name string) string { return p.env.Get(name) }
 
+// Env is the environment of programs that the session starts.
+func (p *Place) Env() []string { return p.env.List() }
+
 // Workdir is the working directory, absolute.
 func (p *Place) Workdir() string { return p.workdir }
 

@@ -43,7 +43,7 @@ func examine(ctx context.Context, e *env, asJSON bool) error {
 		Homes: o.Homes, Terminal: e.out,
 		Read: func() (doctor.Place, error) { return app.Read(o) },
 		Tasks: func() (int, error) {
-			list, err := app.LoadTasks(o)
+			list, err := loadTasks(o)
 			return len(list), err
 		},
 	})

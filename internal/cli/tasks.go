@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/tasks"
 )
 
@@ -105,7 +104,7 @@ func (f *taskFlags) runOptions() tasks.Start {
 // completeTasks offers the names of tasks to the shell.
 func completeTasks(f *rootFlags) cobra.CompletionFunc {
 	return offerAll(func(context.Context) ([]string, error) {
-		list, err := app.LoadTasks(f.options())
+		list, err := loadTasks(f.options())
 		names := make([]string, len(list))
 		for i, t := range list {
 			names[i] = t.Name

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/tasks"
 )
 
@@ -27,7 +26,7 @@ func newTasksList(e *env) *cobra.Command {
 }
 
 func listTasks(e *env, asJSON bool) error {
-	list, err := app.LoadTasks(e.flags.options())
+	list, err := loadTasks(e.flags.options())
 	if err != nil {
 		return err
 	}

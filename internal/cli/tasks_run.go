@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/tasks"
 )
 
@@ -46,7 +45,7 @@ func runTasks(ctx context.Context, e *env, f taskFlags, names []string) error {
 	if err := f.check(&e.flags); err != nil {
 		return err
 	}
-	all, err := app.LoadTasks(e.flags.options())
+	all, err := loadTasks(e.flags.options())
 	if err != nil {
 		return err
 	}
@@ -79,7 +78,7 @@ func runTasks(ctx context.Context, e *env, f taskFlags, names []string) error {
 // renderTasks prints what tasks would do.
 func renderTasks(e *env, f taskFlags, list []tasks.Task) error {
 	for _, t := range list {
-		plan, err := app.PlanTask(e.flags.options(), &t, f.runOptions())
+		plan, err := planTask(e.flags.options(), &t, f.runOptions())
 		if err != nil {
 			return fmt.Errorf("task %s: %w", t.Name, err)
 		}

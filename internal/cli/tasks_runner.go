@@ -40,7 +40,7 @@ func (r *taskRunner) run(ctx context.Context, t tasks.Task) {
 			r.end(t.Name, rep, fmt.Errorf("internal error: %v\n%s", v, debug.Stack()), begun)
 		}
 	}()
-	plan, err := app.PlanTask(r.e.flags.options(), &t, r.flags.runOptions())
+	plan, err := planTask(r.e.flags.options(), &t, r.flags.runOptions())
 	if err != nil {
 		r.end(t.Name, rep, err, begun)
 		return
@@ -65,7 +65,7 @@ func (r *taskRunner) run(ctx context.Context, t tasks.Task) {
 
 // session is a run of a task from opening to closing its session.
 func (r *taskRunner) session(ctx context.Context, t *tasks.Task, plan *tasks.Plan, v *taskView, rep *taskReport) error {
-	a, err := app.OpenTask(ctx, r.e.flags.options(), t, plan, app.Face{Observe: v.out.Observe, Print: v.print})
+	a, err := openTask(ctx, r.e.flags.options(), t, plan, app.Face{Observe: v.out.Observe, Print: v.print})
 	if err != nil {
 		return causeOf(ctx, err)
 	}

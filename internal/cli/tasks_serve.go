@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/tasks"
 )
 
@@ -37,7 +36,7 @@ func serveTasks(ctx context.Context, e *env, f taskFlags, names []string) error 
 	if err := f.check(&e.flags); err != nil {
 		return err
 	}
-	files := app.TaskFiles(e.flags.options())
+	files := taskFiles(e.flags.options())
 	all, err := files.Read()
 	if err != nil {
 		return err

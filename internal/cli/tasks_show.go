@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/tasks"
 )
 
@@ -27,7 +26,7 @@ func newTasksShow(e *env) *cobra.Command {
 }
 
 func showTask(e *env, name string, asJSON bool) error {
-	list, err := app.LoadTasks(e.flags.options())
+	list, err := loadTasks(e.flags.options())
 	if err != nil {
 		return err
 	}

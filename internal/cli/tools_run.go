@@ -21,7 +21,7 @@ func runTool(ctx context.Context, e *env, a *app.App, t *tool.Tool, f toolsFlags
 	if err := confine(t, values, f.restrictions(snap.Workdir), snap.Workdir, e.warn); err != nil {
 		return err
 	}
-	result, err := t.Execute(ctx, tool.Call{
+	result, err := t.Run(ctx, tool.Call{
 		ID: "cli", Args: values, Context: snap, Workdir: snap.Workdir,
 		Output: func(string) {}, // The result has all of it.
 	})

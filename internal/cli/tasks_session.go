@@ -1,4 +1,4 @@
-package app
+package cli
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/environ"
@@ -20,17 +21,17 @@ import (
 	"github.com/idelchi/aura/internal/tool"
 )
 
-// LoadTasks reads the tasks of the configuration that the options name. Nothing else
+// loadTasks reads the tasks of the configuration that the options name. Nothing else
 // is started.
-func LoadTasks(o Options) ([]tasks.Task, error) { return TaskFiles(o).Read() }
+func loadTasks(o app.Options) ([]tasks.Task, error) { return taskFiles(o).Read() }
 
-// TaskFiles are the files that LoadTasks reads, for reading them again.
-func TaskFiles(o Options) *tasks.Files {
+// taskFiles are the files that loadTasks reads, for reading them again.
+func taskFiles(o app.Options) *tasks.Files {
 	return &tasks.Files{Find: func() (config.Homes, error) { return config.FindHomes(o.Homes) }}
 }
 
-// PlanTask makes a task ready to run; s comes without what the options say.
-func PlanTask(o Options, t *tasks.Task, s tasks.Start) (*tasks.Plan, error) {
+// planTask makes a task ready to run; s comes without what the options say.
+func planTask(o app.Options, t *tasks.Task, s tasks.Start) (*tasks.Plan, error) {
 	workdir, err := filepath.Abs(o.Homes.Workdir)
 	if err != nil {
 		return nil, fmt.Errorf("workdir: %w", err)
@@ -43,10 +44,11 @@ func PlanTask(o Options, t *tasks.Task, s tasks.Start) (*tasks.Plan, error) {
 	return t.Plan(s)
 }
 
-// TaskRun is the session of one run of a task.
-type TaskRun struct {
-	*App
-	Stderr io.Writer // Gets what shell lines that go well write there; nil drops it.
+// taskSession is the session of one run of a task.
+type taskSession struct {
+	*app.App
+	choice app.Choice // What the command line says.
+	Stderr io.Writer  // Gets what shell lines that go well write there; nil drops it.
 
 	plan *tasks.Plan
 
@@ -54,11 +56,11 @@ type TaskRun struct {
 	said string // Latest answer, or output of a command.
 }
 
-// OpenTask opens a session for a run of a task. What the command line says about
+// openTask opens a session for a run of a task. What the command line says about
 // agent and mode wins over the task.
-func OpenTask(ctx context.Context, o Options, t *tasks.Task, plan *tasks.Plan, face Face) (*TaskRun, error) {
-	r := &TaskRun{plan: plan}
-	o.Task = TaskOptions{Workdir: plan.Workdir, Env: plan.Env, Tools: tool.Filter(t.Tools), Features: t.Features}
+func openTask(ctx context.Context, o app.Options, t *tasks.Task, plan *tasks.Plan, face app.Face) (*taskSession, error) {
+	r := &taskSession{plan: plan, choice: o.Choice}
+	o.Task = app.TaskOptions{Workdir: plan.Workdir, Env: plan.Env, Tools: tool.Filter(t.Tools), Features: t.Features}
 	o.Vars = plan.Vars
 	observe, print := face.Observe, face.Print
 	face.Observe = func(e agent.Event) {
@@ -76,13 +78,13 @@ func OpenTask(ctx context.Context, o Options, t *tasks.Task, plan *tasks.Plan, f
 		}
 	}
 	var err error
-	if r.App, err = Open(ctx, o, face); err != nil {
+	if r.App, err = app.Open(ctx, o, face); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *TaskRun) say(text string) {
+func (r *taskSession) say(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.said = text
@@ -90,7 +92,7 @@ func (r *TaskRun) say(text string) {
 
 // Begin starts the session: the one that the task names, or a new one. Then the agent
 // of the task takes over.
-func (r *TaskRun) Begin(ctx context.Context) error {
+func (r *taskSession) Begin(ctx context.Context) error {
 	key, err := r.key()
 	if err != nil {
 		return err
@@ -99,33 +101,33 @@ func (r *TaskRun) Begin(ctx context.Context) error {
 		return err
 	}
 	if name := r.plan.Session; name != "" && key == "" {
-		if err := r.agent.SetName(name); err != nil {
+		if err := r.Agent().SetName(name); err != nil {
 			return err
 		}
 	}
-	choice := r.opts.Choice
+	choice := r.choice
 	if choice.Agent == "" && r.plan.Agent != "" {
-		return r.agent.Switch(ctx, r.plan.Agent, cmp.Or(choice.Mode, r.plan.Mode), "task")
+		return r.Agent().Switch(ctx, r.plan.Agent, cmp.Or(choice.Mode, r.plan.Mode), "task")
 	}
 	if choice.Mode == "" && r.plan.Mode != "" {
-		return r.agent.SetMode(r.plan.Mode)
+		return r.Agent().SetMode(r.plan.Mode)
 	}
 	return nil
 }
 
 // key is the session that the task continues; empty for a new one.
-func (r *TaskRun) key() (string, error) {
+func (r *taskSession) key() (string, error) {
 	name := r.plan.Session
 	if name == "" {
 		return "", nil
 	}
-	if r.commands.Store == nil {
+	if r.Commands().Store == nil {
 		return "", fmt.Errorf(
 			"session %q: no sessions are kept: there is neither a project home nor a global one",
 			name,
 		)
 	}
-	list, err := r.commands.Store.List()
+	list, err := r.Commands().Store.List()
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +140,7 @@ func (r *TaskRun) key() (string, error) {
 }
 
 // Submit implements tasks.Session.
-func (r *TaskRun) Submit(ctx context.Context, line string) (string, error) {
+func (r *taskSession) Submit(ctx context.Context, line string) (string, error) {
 	r.say("")
 	err := r.App.Submit(ctx, line)
 	r.mu.Lock()
@@ -154,8 +156,8 @@ func (r *TaskRun) Submit(ctx context.Context, line string) (string, error) {
 }
 
 // Shell implements tasks.Session.
-func (r *TaskRun) Shell(ctx context.Context, script string) (string, error) {
-	out, err := sh.Run(ctx, sh.Command{Script: script, Dir: r.workdir, Env: r.env.List()})
+func (r *taskSession) Shell(ctx context.Context, script string) (string, error) {
+	out, err := sh.Run(ctx, sh.Command{Script: script, Dir: r.Workdir(), Env: r.Env()})
 	switch {
 	case err != nil:
 		return "", err
