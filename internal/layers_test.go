@@ -37,6 +37,7 @@ var layers = [][]string{
 		"internal/skills", "internal/tasks", "internal/models", "internal/environ", "internal/instructions",
 		"internal/render"},
 	{"internal/plugin/manage", "internal/profile", "internal/commands", "internal/doctor", "internal/plain"},
+	{"internal/workspace"},
 	{"internal/tui", "internal/app"},
 	{"internal/cli"},
 	{"."},

@@ -39,7 +39,16 @@ func activeNames(list []pyext.Extension) (names []string) {
 // completeExtensions offers the names of extensions to the shell.
 func completeExtensions(f *rootFlags) cobra.CompletionFunc {
 	return offerAll(func(context.Context) ([]string, error) {
-		p, err := app.FindPython(f.options())
+		p, err := findPython(f.options())
 		return activeNames(p.Found), err
 	})
+}
+
+// findPython looks for the Python extensions that a session would have, and what runs them.
+func findPython(o app.Options) (pyext.Source, error) {
+	w, err := app.Read(o)
+	if err != nil {
+		return pyext.Source{}, err
+	}
+	return w.Python()
 }

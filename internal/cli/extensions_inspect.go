@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/wording"
 )
@@ -28,7 +27,7 @@ func newExtensionsInspect(e *env, asJSON *bool) *cobra.Command {
 }
 
 func inspectExtension(ctx context.Context, e *env, name string, asJSON bool) error {
-	p, err := app.FindPython(e.flags.options())
+	p, err := findPython(e.flags.options())
 	if err != nil {
 		return err
 	}

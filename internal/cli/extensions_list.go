@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
 )
 
@@ -19,7 +18,7 @@ func newExtensionsList(e *env, asJSON *bool) *cobra.Command {
 }
 
 func listExtensions(e *env, asJSON bool) error {
-	p, err := app.FindPython(e.flags.options())
+	p, err := findPython(e.flags.options())
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
 )
 
@@ -28,7 +27,7 @@ func newExtensionsNew(e *env) *cobra.Command {
 
 // createExtension writes a new extension, into the home of the user if user is set.
 func createExtension(e *env, name, from string, user bool) error {
-	p, err := app.FindPython(e.flags.options())
+	p, err := findPython(e.flags.options())
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/terminal"
 )
@@ -33,7 +32,7 @@ extension is installed all the same, with a warning.`,
 }
 
 func install(ctx context.Context, e *env, targets []string, venv bool) error {
-	p, err := app.FindPython(e.flags.options())
+	p, err := findPython(e.flags.options())
 	if err != nil {
 		return err
 	}
