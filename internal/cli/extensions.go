@@ -113,7 +113,8 @@ func findExtension(p *pyext.Source, name string) (pyext.Extension, error) {
 	if x, ok := pyext.ContribExtension(p.Cache, name); ok {
 		return x, nil
 	}
-	hint := cmp.Or(wording.DidYouMean(name, append(extensionNames(active), pyext.Contrib()...)), `"aura extensions list" lists them`)
+	known := append(extensionNames(active), pyext.Contrib()...)
+	hint := cmp.Or(wording.DidYouMean(name, known), `"aura extensions list" lists them`)
 	return pyext.Extension{}, fmt.Errorf("no extension %q (%s)", name, hint)
 }
 
