@@ -59,5 +59,3 @@ require (
 	golang.org/x/tools v0.51.0 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect
 )
-
-replace github.com/idelchi/aura/sdk => ./sdk

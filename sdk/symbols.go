@@ -7,8 +7,6 @@ import (
 	"reflect"
 )
 
-//go:generate go run ./internal/gensymbols
-
 // Symbols offers the SDK to the plugin interpreter: import path and package name,
 // then name. Plugins thereby use the compiled types of the host, whatever copy of
 // the SDK they carry. It is read-only.

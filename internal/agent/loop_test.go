@@ -490,8 +490,7 @@ func TestSessionMoments(t *testing.T) {
 // and the conversation goes on. HO-64
 func TestCancelWhileStreaming(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	var r *rig
-	r = newRig(t, "turns: [{text: one two three, chunk_delay: 1h}, {text: fine, expect: {messages: 2}}]\n", setup{
+	r := newRig(t, "turns: [{text: one two three, chunk_delay: 1h}, {text: fine, expect: {messages: 2}}]\n", setup{
 		options: func(o *agent.Options) {
 			o.Observe = func(e agent.Event) {
 				if e.Kind == agent.TextDelta {

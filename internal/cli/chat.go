@@ -109,7 +109,7 @@ func (e *env) lines(ctx context.Context) error {
 			err = codeError(why.code)
 		}
 	}
-	printer.Finish(plain.Outcome{})
+	_ = printer.Finish(plain.Outcome{}) // A terminal that cannot be written to cannot be told so.
 	return errors.Join(err, a.Close(reason))
 }
 

@@ -60,7 +60,9 @@ func TestGivenUpReadLosesNothing(t *testing.T) {
 	if got, err := e.ReadLine(t.Context(), ""); err != nil || got != "half" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	e.ReadLine(t.Context(), "")
+	if _, err := e.ReadLine(t.Context(), ""); !errors.Is(err, io.EOF) {
+		t.Errorf("after the last line: %v", err)
+	}
 }
 
 func TestHistoryFile(t *testing.T) {

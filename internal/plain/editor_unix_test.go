@@ -199,7 +199,7 @@ func TestTerminalRestoredAfterPanic(t *testing.T) {
 	done := make(chan any)
 	go func() {
 		defer func() { done <- recover() }()
-		e.ReadLine(t.Context(), "> ")
+		_, _ = e.ReadLine(t.Context(), "> ") // Panics.
 	}()
 	x.expect("> ")
 	x.press("a\t")

@@ -169,7 +169,9 @@ func TestAnswerEndsWithOneNewline(t *testing.T) {
 			}
 			p.Observe(agent.Event{Kind: agent.Answered, Text: in})
 			p.Observe(agent.Event{Kind: agent.TurnEnded})
-			p.Finish(Outcome{})
+			if err := p.Finish(Outcome{}); err != nil {
+				t.Error(err)
+			}
 			if out.String() != want {
 				t.Errorf("%q in pieces of %d: %q", in, size, out.String())
 			}
@@ -217,7 +219,9 @@ func TestStreamingIsVisibleAndCheap(t *testing.T) {
 		}
 		p.mu.Unlock()
 		p.Observe(agent.Event{Kind: agent.TextDelta, Text: "y"})
-		p.Finish(Outcome{})
+		if err := p.Finish(Outcome{}); err != nil {
+			t.Error(err)
+		}
 		if !strings.HasSuffix(out.String(), "xy\n") {
 			t.Errorf("ends with %q", out.String()[out.Len()-3:])
 		}
@@ -273,7 +277,9 @@ func BenchmarkDeltas(b *testing.B) {
 	for i := range b.N {
 		p.Observe(agent.Event{Kind: agent.TextDelta, Text: fmt.Sprint("word ", i)})
 	}
-	p.Finish(Outcome{})
+	if err := p.Finish(Outcome{}); err != nil {
+		b.Error(err)
+	}
 }
 
 // A request that is sent again is shown where somebody waits.

@@ -35,14 +35,16 @@ func Execute(ctx context.Context, sc sdk.Context, args map[string]any) (string, 
 // TL-01 TL-02 TL-03 TL-19 TL-20 TL-21 TL-36
 func TestTool(t *testing.T) {
 	t.Parallel()
-	s := one(t, "description: of the plugin", "fmt", toolSource("Probe", `fmt.Sprint(sc.Agent, sc.Workdir, args["a"])`))
-	tools := s.Tools()
+	dir := t.TempDir() // TL-03: module my-probe, package my_probe.
+	write(t, dir, "my-probe", "description: of the plugin", "fmt",
+		toolSource("Probe", `fmt.Sprint(sc.Agent, sc.Workdir, args["a"])`))
+	tools := load(t, plugin.Options{Dirs: []string{dir}}).Tools()
 	if len(tools) != 1 {
 		t.Fatalf("%d tools", len(tools))
 	}
 	x := tools[0]
 	if x.Name != "Probe" || x.Description != "d" || x.Usage != "u" || x.Examples != "e" ||
-		x.Source != (tool.Source{Kind: "plugin", Name: "probe"}) {
+		x.Source != (tool.Source{Kind: "plugin", Name: "my-probe"}) {
 		t.Errorf("%+v", x)
 	}
 	if x.Serial || x.InProcess || x.OptIn || x.Paths != nil { // TL-06 TL-07 TL-08: the defaults.

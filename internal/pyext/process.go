@@ -154,7 +154,7 @@ func (p *process) run() {
 		exited <- state
 	})
 	err := readFrames(p.from, p.take)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		_, last := p.marked()
 		p.kill(death{culprit: last, why: "it wrote to the wire: " + err.Error()})
 	}
