@@ -171,7 +171,7 @@ func (c *modelCall) hideTools(ctx context.Context) {
 		if snap == nil {
 			snap = new(a.Snapshot())
 		}
-		if !t.Offered(ctx, snap, a.opts.Place.Shell) {
+		if !t.Condition.Eval(ctx, snap, a.opts.Place.Shell) {
 			hidden = append(hidden, t.Name)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -128,8 +127,7 @@ func (s *Servers) Wanted(
 		if !slices.Contains(names, x.Name) {
 			continue
 		}
-		if when := x.When(); when != nil &&
-			!when.Eval(ctx, condition.Env{Context: new(snapshot()), Shell: shell}) {
+		if when := x.When(); when != nil && !when.Eval(ctx, new(snapshot()), shell) {
 			continue
 		}
 		wanted = append(wanted, x.Name)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/strictyaml"
 )
 
@@ -52,7 +53,7 @@ func readManifest(dir string) (manifest, error) {
 }
 
 // expr parses the condition; nil means that there is none.
-func (m *manifest) expr() (*condition.Expr, error) {
+func (m *manifest) expr() (lifecycle.Condition, error) {
 	if strings.TrimSpace(m.Condition) == "" {
 		return nil, nil
 	}

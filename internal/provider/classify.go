@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-
 )
 
 // maxMessage is the longest message of a server that is passed on, in bytes.

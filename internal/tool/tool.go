@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
@@ -42,15 +41,15 @@ type Tool struct {
 	// one plugin share it. nil: nothing is ever switched off.
 	Guard *foreign.Guard
 
-	Condition *condition.Expr // When the tool is offered to the model; nil means always.
+	Condition Condition // When the tool is offered to the model; nil means always.
 }
 
-// Offered reports whether the tool is offered to the model in a session that is as the
-// snapshot says. shell runs the `bash:` terms of its condition; nil makes them false.
-func (t *Tool) Offered(
-	ctx context.Context, snapshot *sdk.Context, shell func(ctx context.Context, command string) bool,
-) bool {
-	return t.Condition.Eval(ctx, condition.Env{Context: snapshot, Shell: shell})
+// Condition says when a tool is offered. *condition.Expr is one.
+type Condition interface {
+	// Eval reports whether the condition holds; shell runs a command and reports its
+	// success.
+	Eval(ctx context.Context, snapshot *sdk.Context, shell func(ctx context.Context, command string) bool) bool
+	String() string
 }
 
 // Source says where a tool comes from.
