@@ -24,7 +24,7 @@ const module = "github.com/idelchi/aura"
 // layers only. A name ending in /* stands for every package below it that has no
 // line of its own. ARCHITECTURE.md explains the layers.
 var layers = [][]string{
-	{"sdk", "sdk/version", "internal/spelling", "internal/procgroup", "internal/jsontext"},
+	{"sdk", "sdk/version", "internal/spelling", "internal/procgroup", "internal/jsontext", "internal/foreign"},
 	{
 		"internal/message",
 		"internal/condition",
