@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cogentcore/yaegi/interp"
 	"golang.org/x/mod/semver"
 
 	"github.com/idelchi/aura/sdk/version"
+	"github.com/idelchi/aura/third_party/yaegi/interp"
 )
 
 // checkSDK compares the SDK that a plugin has vendored with ours.

@@ -3041,6 +3041,11 @@ func compositeGenerator(n *node, typ *itype, rtyp reflect.Type) (gen bltnGenerat
 // to find the corresponding method, and populates n accordingly.
 func matchSelectorMethod(sc *scope, n *node) (err error) {
 	name := n.child[1].ident
+	defer func() {
+		if n.action == aGetMethod && isGoMethod(n.typ) {
+			n.gen = containMethod(n.gen)
+		}
+	}()
 	if n.typ.cat == valueT || n.typ.cat == errorT {
 		switch method, ok := n.typ.rtype.MethodByName(name); {
 		case ok:

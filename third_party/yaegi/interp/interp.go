@@ -180,6 +180,8 @@ type opt struct {
 	fastChan     bool              // disable cancellable chan operations
 	specialStdio bool              // allows os.Stdin, os.Stdout, os.Stderr to not be file descriptors
 	unrestricted bool              // allow use of non-sandboxed symbols
+
+	goPanic func(value interface{}, where string) // called for a panic in a goroutine
 }
 
 // Interpreter contains global resources and state.
@@ -215,6 +217,8 @@ type Interpreter struct {
 	generic  map[string]*node
 
 	hooks *hooks // symbol hooks
+
+	origin origin // where the latest panic began
 
 	debugger *Debugger
 }
@@ -317,6 +321,13 @@ type Options struct {
 
 	// Unrestricted allows to run non sandboxed stdlib symbols such as os/exec and environment
 	Unrestricted bool
+
+	// GoPanic is called when a goroutine that interpreted code has started panics, by
+	// that goroutine, which then ends while the program goes on: one started by a go
+	// statement, (*sync.WaitGroup).Go or a function from Contain. where is the position
+	// of the function that panicked, and its name. If GoPanic is nil, such a panic ends
+	// the program, as it does in Go.
+	GoPanic func(value interface{}, where string)
 }
 
 // New returns a new interpreter.
@@ -347,6 +358,8 @@ func New(options Options) *Interpreter {
 	if i.opt.stderr = options.Stderr; i.opt.stderr == nil {
 		i.opt.stderr = os.Stderr
 	}
+
+	i.opt.goPanic = options.GoPanic
 
 	if i.opt.args = options.Args; i.opt.args == nil {
 		i.opt.args = os.Args
@@ -601,8 +614,48 @@ func (interp *Interpreter) EvalWithContext(ctx context.Context, src string) (ref
 // operation short circuit channel. stop may only be called once per
 // invocation of EvalWithContext.
 func (interp *Interpreter) stop() {
-	atomic.AddUint64(&interp.id, 1)
-	close(interp.done)
+	interp.mutex.Lock()
+	defer interp.mutex.Unlock()
+	if interp.runid() != stoppedID {
+		atomic.AddUint64(&interp.id, 1)
+		close(interp.done)
+	}
+}
+
+// Stop ends every frame that runs, in whatever goroutine, and no other one will run:
+// interpreted functions that are called from now on return zero values at once, and
+// the functions of Interpreter that evaluate or execute return ErrStopped. Frames that wait
+// for a channel end too. A frame that is inside a function of the standard library
+// ends when that returns. Stop may be called at any time, also more than once.
+func (interp *Interpreter) Stop() {
+	interp.mutex.Lock()
+	defer interp.mutex.Unlock()
+	if atomic.SwapUint64(&interp.id, stoppedID) == stoppedID || interp.done == nil {
+		return
+	}
+	select {
+	case <-interp.done:
+	default:
+		close(interp.done)
+	}
+}
+
+// ErrStopped is the error of an interpreter that has been stopped.
+var ErrStopped = errors.New("interpreter stopped")
+
+// stoppedID is the run id of an interpreter that has been stopped; no frame has it.
+const stoppedID = ^uint64(0)
+
+// restart sets the run id to that of new frames, unless the interpreter has been stopped.
+func (interp *Interpreter) restart() bool {
+	for {
+		switch id := interp.runid(); {
+		case id == stoppedID:
+			return false
+		case atomic.CompareAndSwapUint64(&interp.id, id, 0):
+			return true
+		}
+	}
 }
 
 func (interp *Interpreter) runid() uint64 { return atomic.LoadUint64(&interp.id) }

@@ -148,7 +148,9 @@ func (interp *Interpreter) Execute(p *Program) (res reflect.Value, err error) {
 			err = Panic{Value: r, Callers: pc[:n], Stack: debug.Stack()}
 		}
 	}()
-	interp.id = 0 // restart fresh!
+	if !interp.restart() {
+		return res, ErrStopped
+	}
 
 	// Generate node exec closures.
 	if err = genRun(p.root); err != nil {
@@ -156,7 +158,7 @@ func (interp *Interpreter) Execute(p *Program) (res reflect.Value, err error) {
 	}
 
 	// Init interpreter execution memory frame.
-	interp.frame.setrunid(interp.runid())
+	interp.frame.setrunid(0)
 	interp.frame.mutex.Lock()
 	interp.resizeFrame()
 	interp.frame.mutex.Unlock()

@@ -1,7 +1,5 @@
 package interp
 
-//go:generate go run ../internal/cmd/genop/genop.go
-
 import (
 	"errors"
 	"fmt"
@@ -96,14 +94,15 @@ func init() {
 }
 
 func (interp *Interpreter) run(n *node, cf *frame) {
-	if n == nil {
+	id := interp.runid()
+	if n == nil || id == stoppedID {
 		return
 	}
 	var f *frame
 	if cf == nil {
 		f = interp.frame
 	} else {
-		f = newFrame(cf, len(n.types), interp.runid())
+		f = newFrame(cf, len(n.types), id)
 	}
 	interp.mutex.RLock()
 	c := reflect.ValueOf(interp.done)
@@ -220,7 +219,9 @@ func runCfg(n *node, f *frame, funcNode, callNode *node) {
 			// suppress the logging here accordingly, to get a similar and consistent
 			// behavior.
 			if !ok || errorer.Error() != errAbortHandler.Error() {
-				fmt.Fprintln(n.interp.stderr, oNode.cfgErrorf("panic: %s(...)", panicFunc(oNode.scope)))
+				report := oNode.cfgErrorf("panic: %s(...)", panicFunc(oNode.scope))
+				n.interp.origin.note(f.recovered, report.Error())
+				fmt.Fprintln(n.interp.stderr, report)
 			}
 			f.mutex.Unlock()
 			panic(f.recovered)
@@ -1334,7 +1335,7 @@ func call(n *node) {
 					in[i].Set(value)
 				}
 
-				go callf(in)
+				go n.interp.Contain(func() { callf(in) })()
 				return tnext
 			}
 
@@ -1410,7 +1411,7 @@ func call(n *node) {
 
 		// Execute function body
 		if goroutine {
-			go runCfg(def.child[3].start, nf, def, n)
+			go n.interp.Contain(func() { runCfg(def.child[3].start, nf, def, n) })()
 			return tnext
 		}
 		runCfg(def.child[3].start, nf, def, n)
@@ -1577,7 +1578,8 @@ func callBin(n *node) {
 			for i, v := range values {
 				in[i] = getBinValue(getMapType, v, f)
 			}
-			go callFn(value(f), in)
+			fn := value(f)
+			go n.interp.Contain(func() { callFn(fn, in) })()
 			return tnext
 		}
 	case fnext != nil:
