@@ -37,15 +37,16 @@ type Guard struct {
 	off   atomic.Pointer[string]
 	ended chan struct{} // Closed when the code is switched off.
 
-	idle    chan func()
-	waiting atomic.Bool // A goroutine waits at idle.
+	start sync.Once
+	jobs  chan job    // For the goroutine that makes calls.
+	busy  atomic.Bool // It has one.
 }
 
 // NewGuard makes a guard. The name is what errors call the code: `plugin "careful"`.
 // stop ends what runs in it, as far as that is possible; it is called once, when the
 // code is switched off or released. nil does nothing.
 func NewGuard(name string, stop func(why string)) *Guard {
-	return &Guard{name: name, stop: stop, ended: make(chan struct{}), idle: make(chan func())}
+	return &Guard{name: name, stop: stop, ended: make(chan struct{})}
 }
 
 // Err is the error of code that must not be called any more; nil while it may be.
@@ -99,10 +100,7 @@ func Call[T any](
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c := &call[T]{done: make(chan struct{})}
-	g.run(func() {
-		defer close(c.done)
-		c.value, c.err = protect(limited, f)
-	})
+	g.run(func() { c.value, c.err = protect(limited, f) }, c.done)
 	select {
 	case <-c.done:
 		if c.err != nil && limited.Err() != nil && ctx.Err() == nil {
@@ -154,36 +152,45 @@ func (g *Guard) expect(done <-chan struct{}, patience time.Duration) bool {
 	}
 }
 
-// run calls f in another goroutine: in one that waits since an earlier call, if there
-// is one. Its stack has grown to what this code needs, and growing it again for every
-// call costs more than most calls do.
-func (g *Guard) run(f func()) {
-	if g == nil {
-		go f()
+// run calls f in another goroutine and closes done. Calls that do not overlap share one:
+// its stack has grown to what this code needs, and growing it again for every call costs
+// more than most calls do.
+func (g *Guard) run(f func(), done chan<- struct{}) {
+	if g == nil || !g.busy.CompareAndSwap(false, true) {
+		go func() {
+			defer close(done)
+			f()
+		}()
 		return
 	}
-	select {
-	case g.idle <- f:
-	default:
-		go func() {
-			for f := f; f != nil; f = g.next() {
-				f()
-			}
-		}()
-	}
+	g.start.Do(func() {
+		g.jobs = make(chan job, 1)
+		go g.work()
+	})
+	g.jobs <- job{f, done}
 }
 
-// next waits for another call, unless another goroutine does so already.
-func (g *Guard) next() func() {
-	if !g.waiting.CompareAndSwap(false, true) {
-		return nil
-	}
-	defer g.waiting.Store(false)
-	select {
-	case f := <-g.idle:
-		return f
-	case <-g.ended:
-		return nil
+// job is a call for the goroutine of a guard.
+type job struct {
+	f    func()
+	done chan<- struct{}
+}
+
+// work makes calls until the code is switched off.
+func (g *Guard) work() {
+	for {
+		var j job
+		select {
+		case j = <-g.jobs:
+		case <-g.ended:
+			if g.busy.CompareAndSwap(false, true) {
+				return // For good: later calls get goroutines of their own.
+			}
+			j = <-g.jobs // It is on its way.
+		}
+		j.f()
+		g.busy.Store(false) // Before the caller goes on: its next call finds this goroutine free.
+		close(j.done)
 	}
 }
 

@@ -33,8 +33,6 @@ type traits struct {
 	engine   string
 	copies   copies // What it needs copies of.
 	overlaps bool   // Calls may run side by side.
-	prompt   bool   // Functions return when the context they got ends, whatever they do.
-	stops    bool   // Functions return when the program is killed, whatever they do.
 }
 
 // signature is the type of a function that an engine cannot call.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/lifecycle"
@@ -43,13 +42,6 @@ func hookSpecs() []hookSpec {
 	}
 }
 
-// exchange is what goes into a call and what comes back. It outlives a call that is
-// given up.
-type exchange[C, R any] struct {
-	c C
-	r R
-}
-
 // hookOf describes a hook that takes a C and returns an R.
 func hookOf[C, R any](m lifecycle.Moment, reply func(*R) lifecycle.Reply) hookSpec {
 	type function = func(context.Context, C) (R, error)
@@ -61,28 +53,18 @@ func hookOf[C, R any](m lifecycle.Moment, reply func(*R) lifecycle.Reply) hookSp
 			if !ok {
 				return nil, false
 			}
-			var spare atomic.Pointer[exchange[C, R]] // Of a call that has returned.
 			return lifecycle.HandlerFunc(func(ctx context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
 				data, ok := ev.Data.(*C)
 				if !ok {
 					return lifecycle.Reply{}, fmt.Errorf("unexpected data %T", ev.Data)
 				}
-				call := spare.Swap(nil)
-				if call == nil {
-					call = &exchange[C, R]{}
-				}
-				call.c = *data
-				p.isolate(&call.c)
-				err := p.hook(ctx, func(ctx context.Context) (err error) {
-					call.r, err = f(ctx, call.c)
-					return err
-				})
+				c := *data
+				p.isolate(&c)
+				r, err := call(ctx, p, p.limit, false, func(ctx context.Context) (R, error) { return f(ctx, c) })
 				if err != nil {
 					return lifecycle.Reply{}, asFault(err)
 				}
-				out := reply(&call.r)
-				spare.Store(call)
-				return out, nil
+				return reply(&r), nil
 			}), true
 		},
 	}
@@ -106,7 +88,8 @@ func observerOf[C any](m lifecycle.Moment) hookSpec {
 				}
 				c := *data
 				p.isolate(&c)
-				return lifecycle.Reply{}, asFault(p.hook(ctx, func(ctx context.Context) error { return f(ctx, c) }))
+				_, err := call(ctx, p, p.limit, false, func(ctx context.Context) (any, error) { return nil, f(ctx, c) })
+				return lifecycle.Reply{}, asFault(err)
 			}), true
 		},
 	}

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
 )
@@ -30,25 +30,11 @@ type plugin struct {
 	limit time.Duration // Deadline of hooks, commands and small questions.
 	sdk   string
 
-	control
-	pluginExports
-}
-
-// control is how calls get into a plugin, and how it ends.
-type control struct {
+	guard *foreign.Guard
 	gate  gate
-	work  sync.Once
-	jobs  chan *job
-	spare atomic.Pointer[job] // One that has ended.
-
-	watch   *time.Timer            // Who looks after a call in place; belongs to who has the gate.
-	watched atomic.Pointer[placed] // The call.
-
-	off   atomic.Pointer[string] // Why it may not be called any more.
-	dead  chan struct{}          // Closed when it is stopped.
-	end   sync.Once
-	onOff func(plugin string)
 	renew func() error // Puts a new process in place, the first time; nil: not needed.
+
+	pluginExports
 }
 
 // pluginExports is what a plugin brings.
@@ -67,7 +53,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 			err = fmt.Errorf("panic while loading: %v", v)
 		}
 		if err != nil && p != nil {
-			p.close()
+			p.guard.Release()
 			p = nil
 		}
 	}()
@@ -81,10 +67,17 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		manifest: c.manifest,
 		log:      o.Logger,
 		taskEnv:  o.TaskEnv,
-		control:  control{onOff: o.Off, dead: make(chan struct{})},
 		config:   mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)),
 		limit:    c.manifest.timeout(),
 	}
+	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", p.name), func(why string) {
+		if p.program != nil {
+			p.program.kill()
+		}
+		if o.Off != nil && why != foreign.Released {
+			o.Off(p.name)
+		}
+	})
 	if p.sdk, err = checkSDK(c.dir); err != nil {
 		return p, err
 	}
@@ -143,7 +136,7 @@ func (p *plugin) attend(o Options) {
 				return err
 			}
 			if f, ok := c.lookup("Init").(initFunc); ok {
-				return p.protect(ctx, func(context.Context) error { f(o.Tool); return nil })
+				f(o.Tool)
 			}
 			return nil
 		})
@@ -151,7 +144,7 @@ func (p *plugin) attend(o Options) {
 	}
 	go func() {
 		heard, err := c.current().Wait()
-		if p.stop(err.Error()) && !heard {
+		if p.guard.SwitchOff(err.Error()) && !heard {
 			o.Warn(fmt.Sprintf("warning: plugin %s: %v; it is switched off until /reload", p.name, err))
 		}
 	}()
@@ -171,29 +164,6 @@ func (p *plugin) describe(i *Info) {
 		i.Command = p.command.Name
 	}
 }
-
-// close ends the plugin.
-func (p *plugin) close() { p.stop(released) }
-
-// stop makes the plugin unusable, with the reason, and ends what runs in it. It
-// reports whether it was usable until then.
-func (p *plugin) stop(why string) (first bool) {
-	p.end.Do(func() {
-		first = true
-		p.off.Store(&why)
-		close(p.dead)
-		if p.program != nil {
-			p.program.kill()
-		}
-		if p.onOff != nil && why != released {
-			p.onOff(p.name)
-		}
-	})
-	return first
-}
-
-// released is why a plugin that was closed cannot be called.
-const released = "it was released"
 
 // mergeConfig lays config values over each other, key by key; the last wins.
 func mergeConfig(layers ...map[string]any) map[string]any {

@@ -93,7 +93,7 @@ func (p *compiled) Call(
 }
 
 // traits: encoding the arguments copies them.
-func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true, prompt: true} }
+func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true} }
 
 func (p *compiled) kill() { p.current().Kill() }
 
@@ -137,7 +137,7 @@ func checkNative(src *source, t *native.Tree, unsafe bool) error {
 				return &unsafeError{fmt.Sprintf("%s: import %q", imp.at, imp.path)}
 			}
 		}
-		src.files.add(path.Join("src", pkg, path.Base(f.Name)), f.Text)
+		src.add(pkg, path.Base(f.Name), f.Text)
 	}
 	if unsafe {
 		return nil

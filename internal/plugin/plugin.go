@@ -259,6 +259,6 @@ func (s *Set) Close() {
 		return
 	}
 	for _, p := range s.plugins {
-		p.close()
+		p.guard.Release()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"testing/fstest"
 
 	"golang.org/x/mod/semver"
 
@@ -43,7 +44,7 @@ func SDKVersion(dir string) (v string, err error) {
 	i := interp.New(
 		interp.Options{
 			GoPath:               ".",
-			SourcecodeFilesystem: memFS{},
+			SourcecodeFilesystem: fstest.MapFS{},
 			Stdin:                strings.NewReader(""),
 			Stdout:               io.Discard,
 			Stderr:               io.Discard,

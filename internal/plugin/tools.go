@@ -48,8 +48,8 @@ func (p *plugin) bindTool(ctx context.Context, o Options) error {
 		t.Paths = p.paths(paths)
 	}
 	available := p.ask(ctx, "Available", true)
-	var s sdk.ToolSchema
-	if err := p.call(ctx, p.limit, false, func(context.Context) error { s = schema(); return nil }); err != nil {
+	s, err := run(ctx, p, schema)
+	if err != nil {
 		return fmt.Errorf("Schema: %w", err)
 	}
 	if !validName(s.Name) {
@@ -73,7 +73,7 @@ func (p *plugin) initialise(ctx context.Context, o Options, isTool bool) error {
 	if !ok {
 		return nil
 	}
-	if err := p.call(ctx, p.limit, false, func(context.Context) error { f(o.Tool); return nil }); err != nil {
+	if _, err := run(ctx, p, func() any { f(o.Tool); return nil }); err != nil {
 		return fmt.Errorf("Init: %w", err)
 	}
 	return nil
@@ -107,8 +107,8 @@ func (p *plugin) ask(ctx context.Context, name string, otherwise bool) bool {
 	if !ok {
 		return otherwise
 	}
-	answer := otherwise
-	if err := p.call(ctx, p.limit, false, func(context.Context) error { answer = f(); return nil }); err != nil {
+	answer, err := run(ctx, p, f)
+	if err != nil {
 		p.warnings = append(p.warnings, fmt.Sprintf("warning: plugin %s: %s: %v, ignoring", p.name, name, err))
 		return otherwise
 	}
@@ -118,23 +118,20 @@ func (p *plugin) ask(ctx context.Context, name string, otherwise bool) bool {
 // execute makes the Execute of a tool.
 func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, tool.Call) (tool.Result, error) {
 	limit := max(ToolTimeout, p.limit)
-	return func(ctx context.Context, call tool.Call) (tool.Result, error) {
-		c, args := call.Context, tool.CloneArgs(call.Args)
-		c.Workdir = call.Workdir
+	return func(ctx context.Context, tc tool.Call) (tool.Result, error) {
+		c, args := tc.Context, tool.CloneArgs(tc.Args)
+		c.Workdir = tc.Workdir
 		if args == nil {
 			args = map[string]any{}
 		}
 		p.isolateContext(&c)
-		var text string
-		err := p.invoke(ctx, limit, parallel && p.overlaps, func(ctx context.Context) (err error) {
+		text, err := call(ctx, p, limit, parallel && p.overlaps, func(ctx context.Context) (string, error) {
 			if p.renew != nil {
 				if err := p.renew(); err != nil {
-					return err
+					return "", err
 				}
 			}
-			// What a call that was abandoned still writes must not be read by anybody.
-			text, err = f(ctx, c, args)
-			return err
+			return f(ctx, c, args)
 		})
 		if err != nil {
 			return tool.Result{}, p.named(err)
@@ -146,11 +143,9 @@ func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, too
 // paths makes the Paths of a tool.
 func (p *plugin) paths(f pathsFunc) func(map[string]any) (sdk.ToolPaths, error) {
 	return func(args map[string]any) (sdk.ToolPaths, error) {
-		var out sdk.ToolPaths
 		args = tool.CloneArgs(args)
-		err := p.call(context.Background(), p.limit, false, func(context.Context) (err error) {
-			out, err = f(args)
-			return err
+		out, err := call(context.Background(), p, p.limit, false, func(context.Context) (sdk.ToolPaths, error) {
+			return f(args)
 		})
 		if err != nil {
 			return sdk.ToolPaths{}, p.named(err)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"reflect"
 	"sync"
-	"time"
 )
 
 // Panic is a panic in a function of the plugin.
@@ -128,29 +127,7 @@ func (c *Client) Call(ctx context.Context, function string, args func(*Writer), 
 	case <-ctx.Done():
 	}
 	go c.cancel(id) // Not here: a plugin that reads nothing would hold it up.
-	return &Pending{ctx.Err(), done}
-}
-
-// Pending is the error of a call whose context ended before it did. The plugin has
-// been told; nothing is read of what it still replies.
-type Pending struct {
-	err  error
-	done chan reply
-}
-
-func (p *Pending) Error() string { return p.err.Error() }
-func (p *Pending) Unwrap() error { return p.err }
-
-// Wait waits until the call has ended, for a while, and reports whether it has.
-func (p *Pending) Wait(patience time.Duration) bool {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-p.done:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return c.settle(<-done, results)
 }
 
 // expect registers a call.
