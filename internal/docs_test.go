@@ -24,8 +24,12 @@ func momentsTable() string {
 		if row.Hook != "" {
 			hook = "`" + row.Hook + "`"
 		}
+		var events []string
+		for _, e := range row.Events {
+			events = append(events, e.Name)
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` | %s | %s |\n", row.Moment, row.When, row.Function,
-			strings.Join(row.Events, "`, `"), hook, cmp.Or(strings.Join(row.May.Names(), ", "), "observe"))
+			strings.Join(events, "`, `"), hook, cmp.Or(strings.Join(row.May.Names(), ", "), "observe"))
 	}
 	return b.String()
 }

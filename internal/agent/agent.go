@@ -182,14 +182,10 @@ func (a *Agent) Switch(ctx context.Context, name, mode, reason string) error {
 		return a.saveMeta()
 	}
 	a.emit(Event{Kind: Switched, Text: p.Agent, Source: reason})
-	out := a.opts.Pipeline.Dispatch(
-		ctx,
-		lifecycle.Event{Moment: lifecycle.OnAgentSwitch, Data: &sdk.OnAgentSwitchContext{
-			Context: a.Snapshot(), PreviousAgent: previous, NewAgent: p.Agent, Reason: reason,
-		}},
-		nil,
-	)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.OnAgentSwitchContext{
+		Context: a.Snapshot(), PreviousAgent: previous, NewAgent: p.Agent, Reason: reason,
+	}, nil)
+	a.tell(out.Outcome)
 	a.say(out.Said)
 	return a.saveMeta()
 }
@@ -223,18 +219,14 @@ func (a *Agent) Start(ctx context.Context, resumed bool) {
 	if !a.opts.Pipeline.Has(lifecycle.SessionStart) {
 		return
 	}
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.SessionStart,
-		Data: &sdk.SessionStartContext{Context: a.Snapshot(), Resumed: resumed}}, nil)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.SessionStartContext{Context: a.Snapshot(), Resumed: resumed}, nil)
+	a.tell(out.Outcome)
 	a.say(out.Said)
 }
 
 // Close tells the handlers that the session ends and closes its log.
 func (a *Agent) Close(ctx context.Context, reason string) error {
-	if a.opts.Pipeline.Has(lifecycle.SessionEnd) {
-		a.tell(a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.SessionEnd,
-			Data: &sdk.SessionEndContext{Context: a.Snapshot(), Reason: reason}}, nil))
-	}
+	a.end(ctx, reason)
 	if a.opts.Log == nil {
 		return nil
 	}

@@ -238,18 +238,14 @@ func (a *Agent) admit(ctx context.Context, c *call) {
 		return
 	}
 	data := &sdk.BeforeToolContext{Context: a.Snapshot(), ToolName: c.Name, ToolCallID: c.ID, Arguments: c.Arguments}
-	out := a.opts.Pipeline.Dispatch(
-		ctx,
-		lifecycle.Event{Moment: lifecycle.BeforeToolExecution, Data: data},
-		func(data any) error {
-			if problems := c.tool.Schema.Check(data.(*sdk.BeforeToolContext).Arguments); len(problems) > 0 {
-				return fmt.Errorf("modified arguments are invalid: %s", strings.Join(problems, "; "))
-			}
-			return nil
-		},
-	)
-	a.during(out)
-	c.Arguments = out.Data.(*sdk.BeforeToolContext).Arguments
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, data, func(d *sdk.BeforeToolContext) error {
+		if problems := c.tool.Schema.Check(d.Arguments); len(problems) > 0 {
+			return fmt.Errorf("modified arguments are invalid: %s", strings.Join(problems, "; "))
+		}
+		return nil
+	})
+	a.during(out.Outcome)
+	c.Arguments = out.Data.Arguments
 	switch {
 	case out.Blocked != nil:
 		c.reject(out.Blocked.Reason)
@@ -400,14 +396,14 @@ func (a *Agent) conclude(ctx context.Context, c *call, following []*call) {
 	if ctx.Err() != nil { // What a call did before it was cancelled is of concern all the same.
 		ctx = context.WithoutCancel(ctx)
 	}
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.AfterToolExecution, Data: data}, nil)
-	a.during(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, data, nil)
+	a.during(out.Outcome)
 	c.feedback = append(c.feedback, out.Feedback...)
 	a.mu.Lock()
 	a.turn.said = append(a.turn.said, out.Said...)
 	a.mu.Unlock()
-	if out.Data != any(data) { // Some handler replaced the output.
-		c.replaced = new(a.limitResult(out.Data.(*sdk.AfterToolContext).ToolResult, limit))
+	if out.Data != data { // Some handler replaced the output.
+		c.replaced = new(a.limitResult(out.Data.ToolResult, limit))
 	}
 	a.emit(
 		Event{

@@ -68,7 +68,7 @@ func (a *Agent) telling(ctx context.Context) context.Context {
 
 // chunk shows a piece of the answer to the handlers that watch the stream.
 func (a *Agent) chunk(ctx context.Context, data *sdk.StreamChunkContext) {
-	a.show(a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.StreamChunk, Data: data}, nil).Notices)
+	a.show(lifecycle.Emit(ctx, a.opts.Pipeline, data, nil).Notices)
 }
 
 // request builds the next request. Transforms change this request only.
@@ -96,16 +96,12 @@ func (a *Agent) request(ctx context.Context, extra []string) (*provider.Request,
 	if !a.opts.Pipeline.Has(lifecycle.TransformMessages) {
 		return req, nil
 	}
-	out := a.opts.Pipeline.Dispatch(
-		ctx,
-		lifecycle.Event{Moment: lifecycle.TransformMessages, Data: &sdk.TransformContext{
-			Context: a.Snapshot(), Messages: transformable(req.System, req.Messages),
-		}},
-		func(data any) error { return checkTransformed(data.(*sdk.TransformContext).Messages) },
-	)
-	a.tell(out)
-	if d, ok := out.Data.(*sdk.TransformContext); ok {
-		req.System, req.Messages = mergeTransformed(d.Messages, req.Messages)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.TransformContext{
+		Context: a.Snapshot(), Messages: transformable(req.System, req.Messages),
+	}, func(d *sdk.TransformContext) error { return checkTransformed(d.Messages) })
+	a.tell(out.Outcome)
+	if out.Data != nil {
+		req.System, req.Messages = mergeTransformed(out.Data.Messages, req.Messages)
 	}
 	return req, ctx.Err()
 }
@@ -202,8 +198,8 @@ func (a *Agent) onError(ctx context.Context, err error) (retry, skip bool) {
 	if e, ok := asProviderError(err); ok {
 		data.ErrorType, data.Retryable, data.StatusCode = string(e.Class), e.Class.Retryable(), e.Status
 	}
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.OnError, Data: data}, nil)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, data, nil)
+	a.tell(out.Outcome)
 	a.say(out.Said)
 	return out.Retry, out.Skip
 }

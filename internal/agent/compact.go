@@ -171,15 +171,11 @@ func (a *Agent) beforeCompaction(ctx context.Context, forced bool, keep int) (sa
 		return nil, false
 	}
 	snap := a.Snapshot()
-	out := a.opts.Pipeline.Dispatch(
-		ctx,
-		lifecycle.Event{Moment: lifecycle.BeforeCompaction, Data: &sdk.BeforeCompactionContext{
-			Context: snap, Forced: forced, TokensUsed: snap.Tokens.Estimate, ContextPercent: snap.Tokens.Percent,
-			MessageCount: snap.MessageCount, KeepLast: keep,
-		}},
-		nil,
-	)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.BeforeCompactionContext{
+		Context: snap, Forced: forced, TokensUsed: snap.Tokens.Estimate, ContextPercent: snap.Tokens.Percent,
+		MessageCount: snap.MessageCount, KeepLast: keep,
+	}, nil)
+	a.tell(out.Outcome)
 	return out.Said, out.Skip
 }
 
@@ -199,8 +195,8 @@ func (a *Agent) compact(ctx context.Context, keep int) (err error) {
 		}
 		if a.opts.Pipeline.Has(lifecycle.AfterCompaction) {
 			data.Context = a.Snapshot()
-			out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.AfterCompaction, Data: data}, nil)
-			a.tell(out)
+			out := lifecycle.Emit(ctx, a.opts.Pipeline, data, nil)
+			a.tell(out.Outcome)
 			a.say(out.Said)
 		}
 	}()

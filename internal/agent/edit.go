@@ -50,9 +50,14 @@ func (a *Agent) Detach() error {
 // Leave tells the handlers that the session ends because another one takes its
 // place; Resume or Begin must follow. At the end of the program it is Close.
 func (a *Agent) Leave(ctx context.Context) {
+	a.end(ctx, "exit")
+}
+
+// end tells the handlers that the session ends.
+func (a *Agent) end(ctx context.Context, reason string) {
 	if !a.opts.Pipeline.Has(lifecycle.SessionEnd) {
 		return
 	}
-	a.tell(a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.SessionEnd,
-		Data: &sdk.SessionEndContext{Context: a.Snapshot(), Reason: "exit"}}, nil))
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.SessionEndContext{Context: a.Snapshot(), Reason: reason}, nil)
+	a.tell(out.Outcome)
 }

@@ -135,14 +135,13 @@ func (a *Agent) receive(ctx context.Context, text string) (string, error) {
 	if !a.opts.Pipeline.Has(lifecycle.UserMessage) {
 		return text, nil
 	}
-	out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.UserMessage,
-		Data: &sdk.UserMessageContext{Context: a.Snapshot(), Text: text}}, nil)
-	a.tell(out)
+	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.UserMessageContext{Context: a.Snapshot(), Text: text}, nil)
+	a.tell(out.Outcome)
 	if out.Blocked != nil {
 		return "", &RefusedError{out.Blocked.Source, out.Blocked.Reason}
 	}
 	a.say(out.Said)
-	return out.Data.(*sdk.UserMessageContext).Text, ctx.Err()
+	return out.Data.Text, ctx.Err()
 }
 
 // run is the loop of one user turn: model call, tools, and again, until the
@@ -249,9 +248,8 @@ func (a *Agent) step(ctx context.Context) (*provider.Response, error) {
 	}
 	var extra []string
 	if a.opts.Pipeline.Has(lifecycle.BeforeChat) {
-		out := a.opts.Pipeline.Dispatch(ctx, lifecycle.Event{Moment: lifecycle.BeforeChat,
-			Data: &sdk.BeforeChatContext{Context: a.Snapshot()}}, nil)
-		a.tell(out)
+		out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.BeforeChatContext{Context: a.Snapshot()}, nil)
+		a.tell(out.Outcome)
 		a.say(out.Said)
 		if out.Skip {
 			return nil, ctx.Err()
@@ -276,19 +274,15 @@ func (a *Agent) takeResponse(ctx context.Context, resp *provider.Response) ([]li
 	a.mu.Unlock()
 	var said []lifecycle.Said
 	if a.opts.Pipeline.Has(lifecycle.AfterResponse) {
-		out := a.opts.Pipeline.Dispatch(
-			ctx,
-			lifecycle.Event{Moment: lifecycle.AfterResponse, Data: &sdk.AfterResponseContext{
-				Context: a.Snapshot(), Response: m.Content, Thinking: m.Thinking, Calls: pendingCalls(m.ToolCalls),
-			}},
-			nil,
-		)
-		m.Content = out.Data.(*sdk.AfterResponseContext).Response
+		out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.AfterResponseContext{
+			Context: a.Snapshot(), Response: m.Content, Thinking: m.Thinking, Calls: pendingCalls(m.ToolCalls),
+		}, nil)
+		m.Content = out.Data.Response
 		if out.Drop {
 			// The calls stay, or their results would answer nothing.
 			m.Content, m.Thinking, m.Thoughts = "", "", nil
 		}
-		defer a.tell(out)
+		defer a.tell(out.Outcome)
 		said = out.Said
 	}
 	if m.Content != "" || len(m.ToolCalls) > 0 {

@@ -153,7 +153,7 @@ func (a *App) ListPlugins(ctx context.Context) (list []plugin.Info, warnings []s
 	if err != nil || !plugin.Present(o.Dirs) {
 		return nil, nil, err
 	}
-	o.Lenient, o.Off = true, nil
+	o.Lenient = true
 	o.Warn = func(text string) { warnings = append(warnings, text) }
 	log.SetOutput(io.Discard) // As for loading them in a session.
 	set, err := plugin.Load(ctx, o)

@@ -74,7 +74,6 @@ func (a *App) pluginOptions(cfg *config.Config) (plugin.Options, error) {
 		Tool:   sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()},
 		Native: plugin.Native{Workdir: a.workdir, Confining: a.opts.Plugins.Confining},
 		Logger: a.log, Warn: a.warn,
-		Off: func(name string) { a.pipeline.SwitchOff(lifecycle.Source{Kind: lifecycle.Plugin, Name: name}) },
 	}, nil
 }
 

@@ -219,11 +219,13 @@ func (e *env) testHooks(cmd *cobra.Command, f hookTest, args []string) error {
 		if err := knownTool(a, f.tool); err != nil {
 			return &usageError{err}
 		}
-		data := hookData(row.Moment, a.Agent().Snapshot(), f, values)
+		data := row.Sample(a.Agent().Snapshot(), lifecycle.Sample{
+			Tool: f.tool, Arguments: values, Output: f.output, Text: f.text,
+		})
 		var records []lifecycle.Record
 		p := lifecycle.New(lifecycle.Options{Trace: func(r lifecycle.Record) { records = append(records, r) }})
 		p.Bind(lifecycle.Hook, set.Bindings())
-		out := p.Dispatch(ctx, lifecycle.Event{Moment: row.Moment, Data: data}, checkCall(a, f.tool))
+		out := p.Dispatch(ctx, lifecycle.EventOf(data), checkCall(a, f.tool))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -293,39 +295,6 @@ func hookRow(event string) (lifecycle.Row, error) {
 		}
 	}
 	return lifecycle.Row{}, fmt.Errorf("--event: %q is not one of %s", event, strings.Join(names, ", "))
-}
-
-// hookData is the moment that is tried out.
-func hookData(m lifecycle.Moment, c sdk.Context, f hookTest, args map[string]any) any {
-	switch m {
-	case lifecycle.BeforeToolExecution:
-		return &sdk.BeforeToolContext{Context: c, ToolName: f.tool, ToolCallID: "test", Arguments: args}
-	case lifecycle.AfterToolExecution:
-		return &sdk.AfterToolContext{
-			Context:    c,
-			ToolName:   f.tool,
-			ToolCallID: "test",
-			Arguments:  args,
-			ToolResult: f.output,
-		}
-	case lifecycle.UserMessage:
-		return &sdk.UserMessageContext{Context: c, Text: f.text}
-	case lifecycle.BeforeChat:
-		return &sdk.BeforeChatContext{Context: c}
-	case lifecycle.AfterResponse:
-		return &sdk.AfterResponseContext{Context: c, Response: f.text}
-	case lifecycle.OnError:
-		return &sdk.OnErrorContext{Context: c, Error: f.text}
-	case lifecycle.BeforeCompaction:
-		return &sdk.BeforeCompactionContext{Context: c, Forced: true}
-	case lifecycle.AfterCompaction:
-		return &sdk.AfterCompactionContext{Context: c, Success: true}
-	case lifecycle.OnAgentSwitch:
-		return &sdk.OnAgentSwitchContext{Context: c, PreviousAgent: c.Agent, NewAgent: c.Agent, Reason: "user"}
-	case lifecycle.SessionEnd:
-		return &sdk.SessionEndContext{Context: c, Reason: "exit"}
-	}
-	return &sdk.SessionStartContext{Context: c}
 }
 
 // printRun shows what a hook printed.

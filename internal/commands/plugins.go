@@ -13,30 +13,13 @@ import (
 const pluginsDetails = `Each line names a plugin and the function that is called, in running order. A
 plugin that is "off" did not stop when its time was up; /reload starts it again.`
 
-// pluginMoments are the headings of /plugins, in order.
-var pluginMoments = []lifecycle.Moment{
-	lifecycle.BeforeChat,
-	lifecycle.AfterResponse,
-	lifecycle.BeforeToolExecution,
-	lifecycle.AfterToolExecution,
-	lifecycle.OnError,
-	lifecycle.BeforeCompaction,
-	lifecycle.AfterCompaction,
-	lifecycle.OnAgentSwitch,
-	lifecycle.TransformMessages,
-	lifecycle.SessionStart,
-	lifecycle.UserMessage,
-	lifecycle.StreamChunk,
-	lifecycle.SessionEnd,
-}
-
 // pluginColumn is where the status stands at the earliest.
 const pluginColumn = 31
 
 func listPlugins(_ context.Context, s *Session) error {
 	var parts []string
-	for _, m := range pluginMoments {
-		if text := pluginHooks(s.Agent.Pipeline(), m); text != "" {
+	for _, row := range lifecycle.Moments() {
+		if text := pluginHooks(s.Agent.Pipeline(), row); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -66,10 +49,9 @@ func listPlugins(_ context.Context, s *Session) error {
 
 // pluginHooks is the list of the plugins that are called at a moment; empty if
 // there are none.
-func pluginHooks(p *lifecycle.Pipeline, m lifecycle.Moment) string {
-	row, _ := lifecycle.Describe(m)
+func pluginHooks(p *lifecycle.Pipeline, row lifecycle.Row) string {
 	list := slices.DeleteFunc(
-		p.Bindings(m),
+		p.Bindings(row.Moment),
 		func(b lifecycle.Binding) bool { return b.Source.Kind != lifecycle.Plugin },
 	)
 	if len(list) == 0 {
@@ -90,7 +72,7 @@ func pluginHooks(p *lifecycle.Pipeline, m lifecycle.Moment) string {
 // pluginStatus says how it stands with one hook.
 func pluginStatus(p *lifecycle.Pipeline, b lifecycle.Binding) string {
 	status := "enabled"
-	if p.Off(b.Source) {
+	if b.Off() {
 		status = "off"
 	}
 	var extra []string

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -119,10 +120,8 @@ func asker(r lifecycle.Record) string {
 
 // deed is what a handler did, and to what.
 func deed(r lifecycle.Record) string {
-	what := subjects[r.Moment]
-	if what == "" {
-		what = string(r.Moment)
-	}
+	row, _ := lifecycle.Describe(r.Moment)
+	what := cmp.Or(row.Subject, string(r.Moment))
 	if r.Tool != "" {
 		what = "the call of " + r.Tool
 	}
@@ -132,8 +131,8 @@ func deed(r lifecycle.Record) string {
 	case lifecycle.Asked:
 		return "wanted you to decide about " + what
 	case lifecycle.Changed:
-		if object := objects[r.Moment]; object != "" && r.Detail == "data" {
-			return strings.TrimSpace("changed " + object + " " + r.Tool)
+		if row.Object != "" && r.Detail == "data" {
+			return strings.TrimSpace("changed " + row.Object + " " + r.Tool)
 		}
 		return "intervened at " + what
 	case lifecycle.Panicked:
@@ -142,21 +141,6 @@ func deed(r lifecycle.Record) string {
 		return "did not answer in time at " + what
 	}
 	return "failed at " + what
-}
-
-// subjects are what moments are about that a user would not call by their names.
-var subjects = map[lifecycle.Moment]string{
-	lifecycle.UserMessage: "what you said",
-	lifecycle.BeforeChat:  "the model call",
-}
-
-// objects are what a handler changes, by moment.
-var objects = map[lifecycle.Moment]string{
-	lifecycle.UserMessage:         "what you said",
-	lifecycle.TransformMessages:   "the messages of one model call",
-	lifecycle.AfterResponse:       "the answer as it is kept",
-	lifecycle.BeforeToolExecution: "the arguments of",
-	lifecycle.AfterToolExecution:  "the result of",
 }
 
 // ago is a rough duration.

@@ -44,7 +44,7 @@ type Guard struct {
 
 // NewGuard makes a guard. The name is what errors call the code: `plugin "careful"`.
 // stop ends what runs in it, as far as that is possible; it is called once, when the
-// code is switched off or released. nil does nothing.
+// code is switched off or released. nil does nothing; nobody need release such a guard.
 func NewGuard(name string, stop func(why string)) *Guard {
 	return &Guard{name: name, stop: stop, ended: make(chan struct{})}
 }
@@ -58,6 +58,17 @@ func (g *Guard) Err() error {
 		return &OffError{g.name, *why}
 	}
 	return nil
+}
+
+// Why is the reason why the code is switched off; empty while it is not.
+func (g *Guard) Why() string {
+	if g == nil {
+		return ""
+	}
+	if why := g.off.Load(); why != nil {
+		return *why
+	}
+	return ""
 }
 
 // SwitchOff makes the code unusable, with the reason, and stops it. It reports whether
@@ -156,7 +167,7 @@ func (g *Guard) expect(done <-chan struct{}, patience time.Duration) bool {
 // its stack has grown to what this code needs, and growing it again for every call costs
 // more than most calls do.
 func (g *Guard) run(f func(), done chan<- struct{}) {
-	if g == nil || !g.busy.CompareAndSwap(false, true) {
+	if g == nil || g.stop == nil || !g.busy.CompareAndSwap(false, true) {
 		go func() {
 			defer close(done)
 			f()

@@ -101,7 +101,7 @@ func TestCancel(t *testing.T) {
 // Calls that overlap do not wait for each other, and a nil guard guards too.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
-	for _, g := range []*Guard{nil, NewGuard("code", nil)} {
+	for _, g := range []*Guard{nil, NewGuard("code", nil), NewGuard("code", func(string) {})} {
 		var meet, wg sync.WaitGroup
 		meet.Add(8)
 		for range 8 {
@@ -124,7 +124,7 @@ func TestOverlap(t *testing.T) {
 }
 
 func BenchmarkCall(b *testing.B) {
-	g := NewGuard("code", nil)
+	g := NewGuard("code", func(string) {})
 	defer g.Release()
 	for b.Loop() {
 		if _, err := Call(b.Context(), g, time.Minute, value(1)); err != nil {

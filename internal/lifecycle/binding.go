@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/foreign"
 )
 
 // Kind is a kind of handler.
@@ -63,7 +64,14 @@ type Binding struct {
 	Timeout   time.Duration     // 0 = none: for built-in handlers, and for those that stop by themselves.
 	OnFailure Failure
 	Handler   Handler
+
+	// Guard watches over the calls and knows whether they are switched off. The bindings of
+	// one source share it. nil: the pipeline makes one for those with a Timeout.
+	Guard *foreign.Guard
 }
+
+// Off reports whether the handler is out of service.
+func (b *Binding) Off() bool { return b.Guard.Err() != nil }
 
 // Label names the binding in notices: for plugins with the function that is called.
 func (b *Binding) Label() string {
@@ -71,7 +79,7 @@ func (b *Binding) Label() string {
 	case Plugin:
 		return fmt.Sprintf("plugin hook %q", b.Source.Name+"/"+row.Function)
 	case Extension:
-		return fmt.Sprintf("extension %q (%s)", b.Source.Name, row.Events[0])
+		return fmt.Sprintf("extension %q (%s)", b.Source.Name, row.Events[0].Name)
 	default:
 		return b.Source.String()
 	}

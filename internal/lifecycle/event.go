@@ -1,7 +1,9 @@
 package lifecycle
 
 import (
-	"github.com/idelchi/aura/internal/tool"
+	"fmt"
+	"reflect"
+
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -14,39 +16,34 @@ type Event struct {
 	// handler asks for makes a new value for the handlers after it. Whoever hands
 	// it to code that might write to it passes on a copy.
 	Data any
+
+	context *sdk.Context
+	changed bool // An earlier handler changed Data.
+}
+
+// EventOf makes the event of a moment that data, a pointer to its SDK context, is of.
+func EventOf(data any) Event {
+	r := rowOf(data)
+	return Event{Moment: r.Moment, Data: data, context: r.contextOf(data)}
+}
+
+// rowOf finds the row whose data it is. Data of no row is a mistake in the program.
+func rowOf(data any) *Row {
+	t := reflect.TypeOf(data)
+	for i := range table {
+		if table[i].data == t {
+			return &table[i]
+		}
+	}
+	panic(fmt.Sprintf("lifecycle: no moment has data of type %T", data))
 }
 
 // Context returns the snapshot inside the event's data.
 func (e *Event) Context() *sdk.Context {
-	switch d := e.Data.(type) {
-	case *sdk.SessionStartContext:
-		return &d.Context
-	case *sdk.UserMessageContext:
-		return &d.Context
-	case *sdk.BeforeChatContext:
-		return &d.Context
-	case *sdk.TransformContext:
-		return &d.Context
-	case *sdk.StreamChunkContext:
-		return &d.Context
-	case *sdk.AfterResponseContext:
-		return &d.Context
-	case *sdk.BeforeToolContext:
-		return &d.Context
-	case *sdk.AfterToolContext:
-		return &d.Context
-	case *sdk.OnErrorContext:
-		return &d.Context
-	case *sdk.BeforeCompactionContext:
-		return &d.Context
-	case *sdk.AfterCompactionContext:
-		return &d.Context
-	case *sdk.OnAgentSwitchContext:
-		return &d.Context
-	case *sdk.SessionEndContext:
-		return &d.Context
+	if e.context == nil {
+		e.context = rowOf(e.Data).contextOf(e.Data)
 	}
-	return &sdk.Context{}
+	return e.context
 }
 
 // call names the tool call that the event is about, if it is about one.
@@ -77,41 +74,4 @@ type Reply struct {
 	// after which it may be given. It is not part of the result: other handlers do
 	// not see it.
 	Feedback string
-}
-
-// apply returns the event's data as it is after r, and whether r changed it.
-func apply(data any, r *Reply) (next any, changed bool) {
-	switch d := data.(type) {
-	case *sdk.UserMessageContext:
-		if r.Text != nil && *r.Text != d.Text {
-			c := *d
-			c.Text = *r.Text
-			return &c, true
-		}
-	case *sdk.TransformContext:
-		if r.Messages != nil {
-			c := *d
-			c.Messages = append([]sdk.Message{}, r.Messages...)
-			return &c, true
-		}
-	case *sdk.AfterResponseContext:
-		if m := r.Response; m != nil && m.Content != nil {
-			c := *d
-			c.Response = *m.Content
-			return &c, true
-		}
-	case *sdk.BeforeToolContext:
-		if r.Arguments != nil {
-			c := *d
-			c.Arguments = tool.CloneArgs(r.Arguments)
-			return &c, true
-		}
-	case *sdk.AfterToolContext:
-		if r.Output != nil {
-			c := *d
-			c.ToolResult = *r.Output
-			return &c, true
-		}
-	}
-	return data, false
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -13,12 +12,9 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/sdk"
 )
-
-// lateness is how long a handler may take to notice that its deadline passed
-// before it counts as running away.
-const lateness = 100 * time.Millisecond
 
 // Options configures a Pipeline. All fields are optional.
 type Options struct {
@@ -40,7 +36,6 @@ type Pipeline struct {
 	mu    sync.Mutex
 	kinds map[Kind][]*Binding
 	fired map[string]bool // Once-bindings that ran; survives Bind.
-	off   map[string]bool // Sources that ran away; cleared by Bind of their kind.
 
 	panics map[string]int // Counted here, since the trace forgets.
 }
@@ -50,29 +45,28 @@ func New(o Options) *Pipeline {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Pipeline{
-		opts:   o,
-		kinds:  map[Kind][]*Binding{},
-		fired:  map[string]bool{},
-		off:    map[string]bool{},
-		panics: map[string]int{},
-	}
+	p := &Pipeline{opts: o, kinds: map[Kind][]*Binding{}, fired: map[string]bool{}, panics: map[string]int{}}
 	p.bound.Store(new(make([][]*Binding, len(table))))
 	return p
 }
 
 // Bind replaces all handlers of one kind. Within the kind they run in the given
-// order. What has fired once stays fired; sources that were switched off are
-// on again.
+// order. What has fired once stays fired.
 func (p *Pipeline) Bind(kind Kind, bindings []Binding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := make([]*Binding, len(bindings))
+	guards := map[string]*foreign.Guard{}
 	for i := range bindings {
 		b := bindings[i]
 		b.Source.Kind = kind
+		if key := b.Source.key(); b.Guard == nil && b.Timeout > 0 {
+			if guards[key] == nil {
+				guards[key] = foreign.NewGuard(b.Source.String(), nil)
+			}
+			b.Guard = guards[key]
+		}
 		list[i] = &b
-		delete(p.off, b.Source.key())
 	}
 	p.kinds[kind] = list
 
@@ -124,31 +118,39 @@ func (p *Pipeline) Panics(s Source, m Moment) int {
 	return p.panics[s.key()+"/"+string(m)]
 }
 
-// SwitchOff takes all handlers of a source out of service until its kind is
-// bound again.
-func (p *Pipeline) SwitchOff(s Source) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.off[s.key()] = true
-}
-
-// Off reports whether a source is switched off.
-func (p *Pipeline) Off(s Source) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.off) > 0 && p.off[s.key()] // Nearly always none: no need to make a key.
-}
-
 // Records returns the latest trace records, oldest first.
 func (p *Pipeline) Records() []Record { return p.trace.all() }
 
-// Dispatch runs the handlers of ev.Moment one after another. check, if not nil,
+// Emission is what came of emitting a moment: the outcome, with its data typed.
+type Emission[C any] struct {
+	Outcome
+
+	// Data is what was emitted as the last handler left it; nil if an all-or-nothing
+	// moment fell back to what was before.
+	Data *C
+}
+
+// Emit runs the handlers of the moment that data belongs to. check, if not nil, judges
+// the data after every change of it.
+func Emit[C any](ctx context.Context, p *Pipeline, data *C, check func(*C) error) Emission[C] {
+	var erased func(any) error
+	if check != nil {
+		erased = func(d any) error { return check(d.(*C)) }
+	}
+	out := p.Dispatch(ctx, EventOf(data), erased)
+	e := Emission[C]{Outcome: out}
+	e.Data, _ = out.Data.(*C)
+	return e
+}
+
+// Dispatch is Emit for code that treats all moments alike. It runs the handlers one after another. check, if not nil,
 // judges the data after every change of it; a change that it refuses blocks (or,
 // at an all-or-nothing moment, is undone). The outcome is usable whatever the
 // handlers did; a cancelled ctx ends the dispatch early.
 func (p *Pipeline) Dispatch(ctx context.Context, ev Event, check func(data any) error) Outcome {
 	out := Outcome{Data: ev.Data}
-	row, _ := Describe(ev.Moment)
+	ev.Context() // Once, for all handlers.
+	row := rowOf(ev.Data)
 	for _, b := range p.at(ev.Moment) {
 		if ctx.Err() != nil {
 			break
@@ -171,7 +173,7 @@ func (p *Pipeline) Dispatch(ctx context.Context, ev Event, check func(data any) 
 			p.fail(&out, b, row, err)
 		} else {
 			reply.restrict(row.May)
-			rec.Verdict, rec.Detail = out.merge(b, &ev, &reply, check)
+			rec.Verdict, rec.Detail = out.merge(row, b, &ev, &reply, check)
 		}
 		p.record(rec)
 		if row.AllOrNot && out.spoiled {
@@ -212,7 +214,7 @@ func (p *Pipeline) due(ctx context.Context, b *Binding, ev *Event) bool {
 	if b.Once && p.Fired(b.Source, b.Moment) {
 		return false
 	}
-	if b.OnFailure != Deny && p.Off(b.Source) { // A closed gate stays closed: call reports it.
+	if b.OnFailure != Deny && b.Off() { // A closed gate stays closed: call reports it.
 		return false
 	}
 	if !b.Condition.Eval(ctx, condition.Env{Context: ev.Context(), Shell: p.opts.Shell}) {
@@ -230,7 +232,7 @@ func (p *Pipeline) due(ctx context.Context, b *Binding, ev *Event) bool {
 }
 
 // fail applies the failure policy of b to the outcome.
-func (p *Pipeline) fail(out *Outcome, b *Binding, row Row, err error) {
+func (p *Pipeline) fail(out *Outcome, b *Binding, row *Row, err error) {
 	text := fmt.Sprintf("%s failed: %v", b.Label(), err)
 	p.opts.Logger.Warn(text)
 	if f, loud := errors.AsType[*Fault](err); loud {
@@ -249,66 +251,17 @@ func (p *Pipeline) fail(out *Outcome, b *Binding, row Row, err error) {
 
 // call runs one handler under its deadline.
 func (p *Pipeline) call(ctx context.Context, b *Binding, ev *Event) (Reply, error) {
-	if p.Off(b.Source) {
-		return Reply{}, errors.New("switched off after it overran its deadline; /reload starts it again")
+	r, err := foreign.Call(ctx, b.Guard, b.Timeout, func(ctx context.Context) (Reply, error) {
+		return b.Handler.Handle(ctx, ev)
+	})
+	if e, ok := errors.AsType[*foreign.PanicError](err); ok {
+		p.opts.Logger.Error("panic", "source", b.Label(), "value", fmt.Sprint(e.Value), "stack", e.Stack)
+		err = &Fault{Verdict: Panicked, Err: fmt.Errorf("%s %w", b.Source.Kind, e)}
 	}
-	if b.Timeout <= 0 {
-		return p.safely(ctx, b, ev)
+	if e, ok := errors.AsType[*foreign.LateError](err); ok {
+		err = &Fault{Verdict: TimedOut, Err: e}
 	}
-
-	limited, cancel := context.WithTimeout(ctx, b.Timeout)
-	defer cancel()
-	type answer struct {
-		reply Reply
-		err   error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		r, err := p.safely(limited, b, ev)
-		done <- answer{r, err}
-	}()
-
-	select {
-	case a := <-done:
-		if limited.Err() == nil || a.err == nil {
-			return a.reply, a.err
-		}
-		return Reply{}, p.late(ctx, b, false)
-	case <-limited.Done():
-	}
-	// Code that honours its context is back at once; the rest cannot be stopped.
-	timer := time.NewTimer(lateness)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return Reply{}, p.late(ctx, b, false)
-	case <-timer.C:
-		p.SwitchOff(b.Source)
-		return Reply{}, p.late(ctx, b, true)
-	}
-}
-
-// late is the error of a handler that did not answer in time.
-func (p *Pipeline) late(ctx context.Context, b *Binding, runaway bool) error {
-	if ctx.Err() != nil && !runaway {
-		return ctx.Err()
-	}
-	err := fmt.Errorf("timed out after %s", b.Timeout)
-	if runaway {
-		err = fmt.Errorf("%w and does not stop: %s is switched off until /reload", err, b.Source)
-	}
-	return &Fault{Verdict: TimedOut, Err: err}
-}
-
-// safely runs one handler and turns a panic into an error.
-func (p *Pipeline) safely(ctx context.Context, b *Binding, ev *Event) (r Reply, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			p.opts.Logger.Error("panic", "source", b.Label(), "value", fmt.Sprint(v), "stack", string(debug.Stack()))
-			r, err = Reply{}, &Fault{Verdict: Panicked, Err: fmt.Errorf("%s panic: %v", b.Source.Kind, v)}
-		}
-	}()
-	return b.Handler.Handle(ctx, ev)
+	return r, err
 }
 
 // Outcome is what a dispatch came to.
@@ -351,34 +304,11 @@ type Refusal struct {
 	Reason string
 }
 
-// onTool are the powers of the moments around a tool call.
-const onTool = RewriteArgs | RewriteOutput
-
-// restrict drops what the moment does not allow.
-func (r *Reply) restrict(may Power) {
-	clear := func(p Power, drop func()) {
-		if may&p == 0 {
-			drop()
-		}
-	}
-	clear(Say, func() { r.Message = "" })
-	clear(Notify, func() { r.Notice = "" })
-	clear(DisableTools, func() { r.DisableTools = nil })
-	clear(RewriteText, func() { r.Text = nil })
-	clear(RewriteArgs, func() { r.Arguments, r.Ask = nil, "" })
-	clear(onTool, func() { r.Feedback = "" })
-	clear(RewriteOutput, func() { r.Output = nil })
-	clear(RewriteArray, func() { r.Messages = nil })
-	clear(Block, func() { r.Block = false })
-	clear(SkipChat, func() { r.Request = nil })
-	clear(StoreOther, func() { r.Response = nil })
-	clear(RecoverError, func() { r.Error = nil })
-	clear(SkipCompaction, func() { r.Compaction = nil })
-}
-
 // merge takes a reply into the outcome and updates the event for the handlers
 // that follow. It returns what happened, for the trace.
-func (o *Outcome) merge(b *Binding, ev *Event, r *Reply, check func(any) error) (Verdict, string) {
+func (o *Outcome) merge(
+	row *Row, b *Binding, ev *Event, r *Reply, check func(any) error,
+) (Verdict, string) {
 	if r.Notice != "" {
 		o.Notices = append(o.Notices, Notice{b.Source, r.Notice})
 		r.Message = ""
@@ -394,14 +324,14 @@ func (o *Outcome) merge(b *Binding, ev *Event, r *Reply, check func(any) error) 
 	}
 
 	var did []string
-	next, changed := apply(ev.Data, r)
+	next, changed := row.apply(ev.Data, r)
 	if changed {
 		if check != nil {
 			if err := check(next); err != nil {
-				return o.refuse(b, ev.Moment, err)
+				return o.refuse(row, b, err)
 			}
 		}
-		ev.Data, o.Data = next, next
+		ev.Data, ev.context, ev.changed, o.Data = next, row.contextOf(next), true, next
 		did = append(did, "data")
 	}
 	did = append(did, o.steer(r)...)
@@ -431,8 +361,8 @@ func (o *Outcome) merge(b *Binding, ev *Event, r *Reply, check func(any) error) 
 }
 
 // refuse handles a change that the check did not accept.
-func (o *Outcome) refuse(b *Binding, m Moment, err error) (Verdict, string) {
-	if row, _ := Describe(m); row.AllOrNot {
+func (o *Outcome) refuse(row *Row, b *Binding, err error) (Verdict, string) {
+	if row.AllOrNot {
 		o.spoiled = true
 		return Failed, err.Error()
 	}

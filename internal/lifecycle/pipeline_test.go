@@ -270,7 +270,7 @@ func TestRunawayIsSwitchedOff(t *testing.T) {
 	p := lifecycle.New(lifecycle.Options{})
 	p.Bind(lifecycle.Plugin, []lifecycle.Binding{b})
 	out := p.Dispatch(t.Context(), ev, nil)
-	if !p.Off(b.Source) || len(out.Notices) != 1 ||
+	if bound := p.Bindings(lifecycle.BeforeChat); !bound[0].Off() || len(out.Notices) != 1 ||
 		!strings.Contains(out.Notices[0].Text, `plugin "p" is switched off until /reload`) {
 		t.Fatalf("%+v", out)
 	}
@@ -279,7 +279,7 @@ func TestRunawayIsSwitchedOff(t *testing.T) {
 		t.Error("a switched-off handler was called")
 	}
 	p.Bind(lifecycle.Plugin, []lifecycle.Binding{b})
-	if p.Off(b.Source) {
+	if bound := p.Bindings(lifecycle.BeforeChat); bound[0].Off() {
 		t.Error("still off after Bind")
 	}
 }

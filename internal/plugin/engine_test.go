@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plugin/native/pipe"
 	"github.com/idelchi/aura/sdk"
 )
@@ -85,8 +86,8 @@ func TestEnginesAgree(t *testing.T) {
 		"Command":        fmt.Sprintf("%T", commandFunc(nil)),
 		"ExecuteCommand": fmt.Sprintf("%T", executeCommandFunc(nil)),
 	}
-	for _, h := range hookSpecs() {
-		want[h.function()] = h.signature()
+	for _, row := range lifecycle.Moments() {
+		want[row.Function] = row.Signature()
 	}
 	for _, f := range pipe.Functions() {
 		if want[f.Name] != f.Signature {

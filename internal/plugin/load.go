@@ -70,12 +70,9 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		config:   mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)),
 		limit:    c.manifest.timeout(),
 	}
-	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", p.name), func(why string) {
+	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", p.name), func(string) {
 		if p.program != nil {
 			p.program.kill()
-		}
-		if o.Off != nil && why != foreign.Released {
-			o.Off(p.name)
 		}
 	})
 	if p.sdk, err = checkSDK(c.dir); err != nil {
@@ -109,8 +106,8 @@ func (p *plugin) bind(ctx context.Context, when *condition.Expr, o Options) erro
 	}
 	if len(p.bindings) == 0 && p.tool == nil && p.command == nil && p.program.lookup("Schema") == nil {
 		var names []string
-		for _, h := range hookSpecs() {
-			names = append(names, h.function())
+		for _, row := range lifecycle.Moments() {
+			names = append(names, row.Function)
 		}
 		return fmt.Errorf(
 			"exports no hook, tool or command (expected at least one of %s, Schema with Execute, or Command "+

@@ -44,8 +44,7 @@ type Options struct {
 	Native Native // For plugins with a process of their own.
 
 	Logger *slog.Logger
-	Warn   func(text string)   // Shows a warning, or what takes so long, to the user; nil drops it.
-	Off    func(plugin string) // Is told of a plugin that had to be switched off; nil is not.
+	Warn   func(text string) // Shows a warning, or what takes so long, to the user; nil drops it.
 
 	// Lenient makes a plugin that cannot be loaded a note in its Info instead of an
 	// error, for listings.

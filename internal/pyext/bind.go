@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/sdk"
@@ -18,7 +17,8 @@ type handler struct {
 	host   *Host
 	owner  int // Number of the extension.
 	index  int // Of the function among the extension's handlers.
-	event  event
+	event  lifecycle.PythonEvent
+	at     lifecycle.Row
 	source lifecycle.Source
 	deny   bool
 }
@@ -29,7 +29,7 @@ type handler struct {
 func (h *Host) Bindings() []lifecycle.Binding {
 	var out []lifecycle.Binding
 	for _, hd := range h.handlers("") {
-		b := lifecycle.Binding{Source: hd.source, Moment: hd.event.moment, Match: hd.concerns, Handler: hd}
+		b := lifecycle.Binding{Source: hd.source, Moment: hd.at.Moment, Match: hd.event.Match, Handler: hd, Guard: h.guard(hd.owner)}
 		if hd.deny {
 			b.OnFailure = lifecycle.Deny
 		}
@@ -49,26 +49,17 @@ func (h *Host) handlers(m lifecycle.Moment) []*handler {
 			continue
 		}
 		for j, spec := range reg.Handlers {
-			ev, ok := eventNamed(spec.Event)
-			if !ok || m != "" && ev.moment != m {
+			ev, at, ok := eventNamed(spec.Event)
+			if !ok || m != "" && at.Moment != m {
 				continue
 			}
 			out = append(out, &handler{
-				host: h, owner: i + 1, index: j, event: ev, deny: spec.OnFailure == string(lifecycle.Deny),
+				host: h, owner: i + 1, index: j, event: ev, at: at, deny: spec.OnFailure == string(lifecycle.Deny),
 				source: lifecycle.Source{Kind: lifecycle.Extension, Name: e.Name, File: e.Path},
 			})
 		}
 	}
 	return out
-}
-
-// concerns leaves out events that are not for the handler, and extensions out of
-// service; a closed gate stays closed.
-func (hd *handler) concerns(ev *lifecycle.Event) bool {
-	if hd.event.match != nil && !hd.event.match(ev.Data) {
-		return false
-	}
-	return hd.deny || hd.host.inService(hd.owner)
 }
 
 // call is the frame that calls the handler.
@@ -77,7 +68,7 @@ func (hd *handler) call(ev *lifecycle.Event) (*call, error) {
 	if d, ok := ev.Data.(*sdk.TransformContext); ok {
 		c.messages = d.Messages
 	}
-	fields := hd.event.fields(hd.host, ev.Data)
+	fields := hd.event.Fields(ev)
 	c.fields = make([]byte, 0, 256+sizeHint(fields))
 	c.fields = append(strconv.AppendInt(append(c.fields, `"handler":`...), int64(hd.index), 10), `,"event":`...)
 	var err error
@@ -88,18 +79,18 @@ func (hd *handler) call(ev *lifecycle.Event) (*call, error) {
 // sizeHint is about how long the fields of an event are, where that matters.
 func sizeHint(fields any) int {
 	if a, ok := fields.(appender); ok {
-		return a.size()
+		return a.Size()
 	}
 	return 0
 }
 
 func (hd *handler) appendFields(b []byte, fields any) ([]byte, error) {
 	if a, ok := fields.(appender); ok {
-		return a.appendJSON(b), nil
+		return a.AppendJSON(b), nil
 	}
 	data, err := marshal(fields)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", hd.event.name, err)
+		return nil, fmt.Errorf("%s: %w", hd.event.Name, err)
 	}
 	return append(b, data...), nil
 }
@@ -143,10 +134,7 @@ func (hd *handler) ask(ctx context.Context, ev *lifecycle.Event) (lifecycle.Repl
 			Err: fmt.Errorf("what it returned cannot be used: %s", plainType(err)),
 		}
 	}
-	if d, ok := ev.Data.(*sdk.AfterToolContext); ok && r.Output != nil {
-		hd.host.output.wrote(d.ToolCallID, *r.Output)
-	}
-	return r.lifecycle(ev.Moment), nil
+	return r.lifecycle(&hd.at), nil
 }
 
 // plainType says in Python's words what is wrong with a value.
@@ -164,7 +152,7 @@ func (hd *handler) stream(ctx context.Context, ev *lifecycle.Event) error {
 	if err != nil || !hd.host.inService(hd.owner) {
 		return err
 	}
-	fields := hd.event.fields(hd.host, ev.Data)
+	fields := hd.event.Fields(ev)
 	item := append(make([]byte, 0, 96+sizeHint(fields)), '[')
 	item = append(strconv.AppendInt(item, int64(hd.owner), 10), ',')
 	item = append(strconv.AppendInt(item, int64(hd.index), 10), ',')
@@ -186,33 +174,4 @@ func (hd *handler) stream(ctx context.Context, ev *lifecycle.Event) error {
 		p.abandon(pd)
 	}
 	return ctx.Err()
-}
-
-// replacedOutput remembers what handlers made of the latest result: a text that
-// replaced a failed result no longer needs its error added.
-type replacedOutput struct {
-	mu       sync.Mutex
-	id, text string
-}
-
-func (o *replacedOutput) wrote(id, text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.id, o.text = id, text
-}
-
-// read is the result as the model would read it.
-func (o *replacedOutput) read(d *sdk.AfterToolContext) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	text := "Error: " + d.ToolError
-	switch {
-	case d.ToolError == "",
-		o.id == d.ToolCallID && o.text == d.ToolResult && d.ToolResult != "",
-		strings.HasSuffix(d.ToolResult, text):
-		return d.ToolResult
-	case d.ToolResult == "":
-		return text
-	}
-	return d.ToolResult + "\n\n" + text
 }

@@ -26,21 +26,13 @@ type raised struct{ text string }
 
 func (e *raised) Error() string { return e.text }
 
-// errOff is the error of calls to an extension that is out of service.
-type errOff struct{ why string }
-
-func (e *errOff) Error() string { return "switched off: " + e.why + " (/reload starts it again)" }
-
 // call has Python do c and returns what it answered.
 func (h *Host) call(ctx context.Context, c *call) (json.RawMessage, error) {
 	h.remember(c.context)
 	for attempt := 0; ; attempt++ {
 		p, err := h.current(ctx)
-		h.mu.Lock()
-		why := h.off[c.owner]
-		h.mu.Unlock()
-		if why != "" {
-			return nil, &errOff{why}
+		if off := h.guard(c.owner).Err(); off != nil {
+			return nil, off
 		}
 		if err != nil {
 			return nil, err
@@ -67,10 +59,7 @@ func (h *Host) replay(ctx context.Context, p *process, c *call) {
 		if !begun {
 			return
 		}
-		data := &lifecycle.Event{
-			Moment: lifecycle.SessionStart,
-			Data:   &sdk.SessionStartContext{Context: *c.context, Resumed: true},
-		}
+		data := new(lifecycle.EventOf(&sdk.SessionStartContext{Context: *c.context, Resumed: true}))
 		for _, b := range h.handlers(lifecycle.SessionStart) {
 			first, err := b.call(data)
 			if err == nil && h.inService(b.owner) {

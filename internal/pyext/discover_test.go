@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -463,7 +464,7 @@ func FuzzFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := parseFrame(data)
 		if err == nil && a.Loaded != nil {
-			(&Host{opts: New(Options{}, nil).opts, found: []Extension{{Name: "x"}}, regs: map[int]*loaded{}, off: map[int]string{}}).takeLoaded(
+			(&Host{opts: New(Options{}, nil).opts, found: []Extension{{Name: "x"}}, regs: map[int]*loaded{}, guards: []*foreign.Guard{nil}}).takeLoaded(
 				a.Loaded,
 			)
 		}

@@ -43,7 +43,7 @@ func program(b lifecycletest.Behaviour) string {
 	name := names[b.Moment]
 	if name == "" {
 		row, _ := lifecycle.Describe(b.Moment)
-		name = row.Events[0]
+		name = row.Events[0].Name
 	}
 	failure := "allow"
 	if b.OnFailure != "" {

@@ -104,9 +104,10 @@ func (p *process) load(list []Extension) error {
 		Op         string   `json:"op"`
 		Debug      bool     `json:"debug"`
 		Facts      facts    `json:"facts"`
+		Events     []string `json:"events"`
 		Paths      []string `json:"paths"`
 		Extensions []spec   `json:"extensions"`
-	}{Op: "start", Debug: h.opts.Debug, Facts: h.lastFacts(), Paths: h.opts.Interpreter.searchPath()}
+	}{Op: "start", Debug: h.opts.Debug, Events: eventNames(), Facts: h.lastFacts(), Paths: h.opts.Interpreter.searchPath()}
 	for _, e := range list {
 		first.Extensions = append(first.Extensions, spec{e.number, e.Name, e.file(), e.Package, e.EntryPoint})
 	}

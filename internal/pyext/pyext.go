@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -50,8 +51,9 @@ type Options struct {
 // Host is the Go end: it owns the Python process and what the extensions
 // registered. Methods may be called by several goroutines.
 type Host struct {
-	opts  Options
-	found []Extension
+	opts   Options
+	found  []Extension
+	guards []*foreign.Guard // Of each extension, in their order.
 
 	mu      sync.Mutex
 	closed  bool
@@ -59,11 +61,9 @@ type Host struct {
 	state   chan struct{}   // Closed when proc is ready, or cannot be.
 	err     error           // Why it cannot be.
 	regs    map[int]*loaded // By number of the extension, from 1.
-	off     map[int]string  // Extensions out of service, and why.
 	unknown int             // Deaths that nobody could be blamed for.
 	begun   bool            // The session has started: a new process is told too.
 	known   facts           // The latest ones.
-	output  replacedOutput
 	wg      sync.WaitGroup
 }
 
@@ -96,10 +96,11 @@ func New(o Options, found []Extension) *Host {
 	if o.Messages == nil {
 		o.Messages = func() []message.Message { return nil }
 	}
-	h := &Host{opts: o, begun: o.Resumed, state: make(chan struct{}), regs: map[int]*loaded{}, off: map[int]string{}}
+	h := &Host{opts: o, begun: o.Resumed, state: make(chan struct{}), regs: map[int]*loaded{}}
 	for _, e := range found {
 		if e.ShadowedBy == "" {
 			h.found = append(h.found, e)
+			h.guards = append(h.guards, foreign.NewGuard(fmt.Sprintf("extension %q", e.Name), nil))
 		}
 	}
 	return h
@@ -123,7 +124,7 @@ func (h *Host) Extensions() []Loaded {
 	defer h.mu.Unlock()
 	var out []Loaded
 	for i, e := range h.found {
-		l := Loaded{Extension: e, Error: h.off[i+1]}
+		l := Loaded{Extension: e, Error: h.guards[i].Why()}
 		if reg := h.regs[i+1]; reg != nil {
 			l.fill(reg)
 		}
@@ -138,7 +139,7 @@ func (h *Host) Prompts() []string {
 	defer h.mu.Unlock()
 	var out []string
 	for i := range h.found {
-		if reg := h.regs[i+1]; reg != nil && h.off[i+1] == "" {
+		if reg := h.regs[i+1]; reg != nil && h.guards[i].Err() == nil {
 			out = append(out, reg.Prompts...)
 		}
 	}
@@ -215,7 +216,7 @@ func (h *Host) spawn() (*process, error) {
 	}
 	var list []Extension
 	for i, e := range h.found {
-		if h.off[i+1] == "" {
+		if h.guards[i].Err() == nil {
 			e.number = i + 1
 			list = append(list, e)
 		}
@@ -249,7 +250,7 @@ func (h *Host) blame(p *process) bool {
 	case d.blameless: // It was ended on purpose.
 	case d.culprit > 0 && d.culprit <= len(h.found):
 		name, text = h.found[d.culprit-1].Name, d.why+"; it is switched off until /reload"
-		h.off[d.culprit] = d.why
+		h.guard(d.culprit).SwitchOff(d.why)
 	default:
 		h.unknown++
 		text = "the Python process ended: " + d.why
@@ -273,7 +274,7 @@ func (h *Host) takeLoaded(l *loaded) {
 	_, again := h.regs[l.Index]
 	h.regs[l.Index] = l
 	if l.Error != "" {
-		h.off[l.Index] = "it could not be loaded: " + l.Error
+		h.guard(l.Index).SwitchOff("it could not be loaded: " + l.Error)
 	}
 	h.mu.Unlock()
 	if l.Error != "" {
@@ -318,10 +319,14 @@ func (h *Host) died(p *process) {
 }
 
 // inService reports whether an extension runs.
-func (h *Host) inService(number int) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.off[number] == ""
+func (h *Host) inService(number int) bool { return h.guard(number).Err() == nil }
+
+// guard is the guard of an extension by its number; nil if there is none of that number.
+func (h *Host) guard(number int) *foreign.Guard {
+	if number < 1 || number > len(h.guards) {
+		return nil
+	}
+	return h.guards[number-1]
 }
 
 // name is the name of an extension by its number.

@@ -82,7 +82,7 @@ func (h *Host) registered() func(yield func(int, *loaded) bool) {
 	defer h.mu.Unlock()
 	list := make([]*loaded, len(h.found))
 	for i := range h.found {
-		if h.off[i+1] == "" {
+		if h.guards[i].Err() == nil {
 			list[i] = h.regs[i+1]
 		}
 	}

@@ -2,6 +2,7 @@ package manage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,25 +31,23 @@ type NewOptions struct {
 	Hooks   []string // Names of hook functions.
 }
 
-// hookForm is how a hook is written: the type of its argument, what it returns, and
-// the value that changes nothing.
-type hookForm struct{ argument, result, nothing string }
+// hookRow is the moment of a hook function.
+func hookRow(function string) lifecycle.Row {
+	for _, row := range lifecycle.Moments() {
+		if row.Function == function {
+			return row
+		}
+	}
+	return lifecycle.Row{}
+}
 
-// hookForms are the hooks by name of their function.
-var hookForms = map[string]hookForm{
-	"SessionStart":        {"SessionStartContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"UserMessage":         {"UserMessageContext", "(sdk.UserMessageResult, error)", "sdk.UserMessageResult{}, nil"},
-	"BeforeChat":          {"BeforeChatContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"TransformMessages":   {"TransformContext", "([]sdk.Message, error)", "hctx.Messages, nil"},
-	"StreamChunk":         {"StreamChunkContext", "error", "nil"},
-	"AfterResponse":       {"AfterResponseContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"BeforeToolExecution": {"BeforeToolContext", "(sdk.BeforeToolResult, error)", "sdk.BeforeToolResult{}, nil"},
-	"AfterToolExecution":  {"AfterToolContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"OnError":             {"OnErrorContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"BeforeCompaction":    {"BeforeCompactionContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"AfterCompaction":     {"AfterCompactionContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"OnAgentSwitch":       {"OnAgentSwitchContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
-	"SessionEnd":          {"SessionEndContext", "(sdk.Result, error)", "sdk.Result{}, nil"},
+// hookForm is the results of a hook function and what it returns to change nothing, in Go.
+func hookForm(row lifecycle.Row) (results, nothing string) {
+	result := row.Result()
+	if result == "" {
+		return "error", "nil"
+	}
+	return "(" + result + ", error)", cmp.Or(row.Unchanged, result+"{}") + ", nil"
 }
 
 // Scaffold writes a new plugin that builds, loads and has a test that passes. The
@@ -221,20 +220,19 @@ func (o *NewOptions) source() string {
 	}
 	fmt.Fprintf(&b, "\n%q\n)\n", sdkPath)
 	for _, name := range o.Hooks {
-		form := hookForms[name]
-		i := slices.IndexFunc(lifecycle.Moments(), func(r lifecycle.Row) bool { return r.Function == name })
-		row := lifecycle.Moments()[i]
+		row := hookRow(name)
+		results, nothing := hookForm(row)
 		fmt.Fprintf(&b, "\n// %s runs: %s.\n", name, row.When)
 		if may := row.May.Names(); len(may) > 0 {
 			fmt.Fprintf(&b, "// It may: %s.\n", strings.Join(may, ", "))
 		}
 		fmt.Fprintf(
 			&b,
-			"func %s(ctx context.Context, hctx sdk.%s) %s {\nreturn %s\n}\n",
+			"func %s(ctx context.Context, hctx %s) %s {\nreturn %s\n}\n",
 			name,
-			form.argument,
-			form.result,
-			form.nothing,
+			row.Context(),
+			results,
+			nothing,
 		)
 	}
 	if o.Tool {
@@ -284,16 +282,17 @@ func (o *NewOptions) test() string {
 	fmt.Fprintf(&b, "package %s\n\nimport (\n\"testing\"\n\n%q\n)\n", o.pkg(), sdkPath)
 	for _, name := range o.Hooks {
 		left := "_, err"
-		if name == "StreamChunk" {
+		row := hookRow(name)
+		if row.Result() == "" {
 			left = "err"
 		}
 		fmt.Fprintf(
 			&b,
-			"\nfunc Test%s(t *testing.T) {\n%s := %s(t.Context(), sdk.%s{})\nif err != nil {\nt.Fatal(err)\n}\n}\n",
+			"\nfunc Test%s(t *testing.T) {\n%s := %s(t.Context(), %s{})\nif err != nil {\nt.Fatal(err)\n}\n}\n",
 			name,
 			left,
 			name,
-			hookForms[name].argument,
+			row.Context(),
 		)
 	}
 	if o.Tool {

@@ -349,6 +349,7 @@ class Host:
         """Load the extensions and tell what they registered."""
         self.debug = frame.get("debug", False)
         self.facts = frame["facts"]
+        self.events = frame["events"]
         paths = frame.get("paths") or []
         sys.path.extend(p for p in paths if p not in sys.path)
         sys.dont_write_bytecode = True  # No litter beside the extensions, and never a stale copy.

@@ -10,13 +10,6 @@ __all__ = [
     "BlockResult", "EventBus", "ExtensionAPI", "ExtensionContext", "Message", "Result", "ToolSpec",
 ]
 
-EVENTS = (
-    "session_start", "session_end", "before_turn", "after_turn", "user_message", "tool_call", "tool_result",
-    "assistant_message", "stream_chunk", "error",
-    "before_chat", "before_compaction", "after_compaction", "agent_switch",
-)
-
-
 class BlockResult:
     """Returned by a handler to prevent what is about to happen."""
 
@@ -214,10 +207,11 @@ class ExtensionAPI:
             raise ValueError(f"on_failure: {on_failure!r} is not one of 'allow', 'block'")
 
         def decorate(fn):
-            if event in EVENTS:
+            events = self._host.events
+            if event in events:
                 self._extension.add_handler(event, fn, on_failure)
             else:
-                self._host.warn(self._extension, f"there is no event {event!r}; the events are " + ", ".join(EVENTS))
+                self._host.warn(self._extension, f"there is no event {event!r}; the events are " + ", ".join(events))
             return fn
 
         return decorate

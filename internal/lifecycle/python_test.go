@@ -1,4 +1,4 @@
-package pyext
+package lifecycle
 
 import (
 	"encoding/json"
@@ -16,14 +16,14 @@ func FuzzEncode(f *testing.F) {
 			number = 0
 		}
 		args := map[string]any{key: text, "deep": map[string]any{text: []any{name, number, nil, true}, "": key}}
-		for _, e := range []appender{
+		for _, e := range []interface{ AppendJSON([]byte) []byte }{
 			callEvent{name, key, args, text}, resultEvent{text, name, key, args, true, key, number}, callEvent{Arguments: map[string]any{}}, chunkEvent{text, key, true},
 		} {
-			want, err := marshal(e)
+			want, err := json.Marshal(e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := e.appendJSON(nil)
+			got := e.AppendJSON(nil)
 			var x, y any
 			if err := json.Unmarshal(got, &x); err != nil {
 				t.Fatalf("%s: %v", got, err)
