@@ -69,26 +69,27 @@ func (e *goneError) Error() string {
 // translate words a panic and what happened in the plugin's own process. Functions
 // without an error result have no other way than to panic with the latter.
 func (p *plugin) translate(err error) error {
-	var value any
-	var stack string
 	if e, ok := errors.AsType[*foreign.PanicError](err); ok {
-		value, stack = e.Value, e.Stack
-		if inner, ok := e.Value.(error); ok {
-			err = inner
+		inner, _ := e.Value.(error)
+		if _, exited := errors.AsType[*native.ExitError](inner); !exited && !errors.As(inner, new(*pipe.Panic)) {
+			return p.panicked(e.Value, e.Stack)
 		}
+		err = inner
 	}
 	if e, ok := errors.AsType[*pipe.Panic](err); ok {
-		value, stack = e.Value, e.Stack
+		return p.panicked(e.Value, e.Stack)
 	}
 	if e, ok := errors.AsType[*native.ExitError](err); ok {
 		p.guard.SwitchOff(e.Error())
 		return &goneError{p.name, e}
 	}
-	if stack != "" {
-		p.log.Error("panic", "plugin", p.name, "value", fmt.Sprint(value), "stack", stack)
-		return &panicError{value}
-	}
 	return err
+}
+
+// panicked logs a panic and makes an error of it.
+func (p *plugin) panicked(value any, stack string) error {
+	p.log.Error("panic", "plugin", p.name, "value", fmt.Sprint(value), "stack", stack)
+	return &panicError{value}
 }
 
 // asFault tells the pipeline which errors of a hook the user must hear of.
