@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
@@ -42,10 +43,11 @@ func (p *plugin) bindCommand(ctx context.Context) error {
 	if s.Name == "" || strings.ContainsAny(s.Name, "/ \t\r\n") {
 		return fmt.Errorf("Command: name %q must be one word", s.Name)
 	}
+	isolated := p.isolate(reflect.TypeFor[sdk.Context]())
 	p.command = &tool.Command{
 		CommandSchema: s, Source: tool.Source{Kind: "plugin", Name: p.name},
 		Run: func(ctx context.Context, args string, snapshot sdk.Context) (sdk.CommandResult, error) {
-			p.isolateContext(&snapshot)
+			isolated.apply(&snapshot)
 			r, err := call(ctx, p, p.limit, false, func(ctx context.Context) (sdk.CommandResult, error) {
 				return execute(ctx, args, snapshot)
 			})

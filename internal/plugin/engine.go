@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 
 	"github.com/idelchi/aura/internal/plugin/native"
 )
@@ -31,8 +32,11 @@ type program interface {
 // traits are how a program may be called.
 type traits struct {
 	engine   string
-	copies   copies // What it needs copies of.
-	overlaps bool   // Calls may run side by side.
+	overlaps bool // Calls may run side by side.
+
+	// reaches reports whether the program could change a field of that name and type in
+	// what it gets; nil: it gets copies of everything.
+	reaches func(name string, t reflect.Type) bool
 }
 
 // signature is the type of a function that an engine cannot call.

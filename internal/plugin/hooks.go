@@ -3,11 +3,15 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/lifecycle"
 )
+
+// hookCall is a call of a hook function.
+type hookCall = func(context.Context) (lifecycle.Reply, error)
 
 // bindHooks makes a binding of every hook that the plugin exports.
 func (p *plugin) bindHooks(when *condition.Expr) error {
@@ -16,10 +20,19 @@ func (p *plugin) bindHooks(when *condition.Expr) error {
 		if fn == nil {
 			continue
 		}
-		handler, ok := row.Adapt(fn, p.callHook)
+		var isolated isolation
+		handler, ok := row.Adapt(fn, func(ctx context.Context, data any, f hookCall) (lifecycle.Reply, error) {
+			isolated.apply(data)
+			r, err := call(ctx, p, p.limit, false, f)
+			if err != nil {
+				return lifecycle.Reply{}, asFault(err)
+			}
+			return r, nil
+		})
 		if !ok {
 			return fmt.Errorf("%s has the signature %s, expected %s", row.Function, typeOf(fn), row.Signature())
 		}
+		isolated = p.isolate(reflect.TypeOf(fn).In(1))
 		p.bindings = append(p.bindings, lifecycle.Binding{
 			Source: lifecycle.Source{Kind: lifecycle.Plugin, Name: p.name, File: p.dir},
 			Moment: row.Moment, Condition: when, Once: p.manifest.Once, // The deadline is our own: see call.
@@ -28,16 +41,4 @@ func (p *plugin) bindHooks(when *condition.Expr) error {
 	}
 	p.bindings = slices.Clip(p.bindings)
 	return nil
-}
-
-// callHook runs a call of a hook function; data is the plugin's copy of what it gets.
-func (p *plugin) callHook(
-	ctx context.Context, data any, f func(context.Context) (lifecycle.Reply, error),
-) (lifecycle.Reply, error) {
-	p.isolate(data)
-	r, err := call(ctx, p, p.limit, false, f)
-	if err != nil {
-		return lifecycle.Reply{}, asFault(err)
-	}
-	return r, nil
 }

@@ -46,6 +46,7 @@ type source struct {
 	texts  [][]byte
 
 	selects bool // Some file has a select statement.
+	hides   bool // Some file has an import whose names do not tell where they come from.
 }
 
 // wayOut of what the interpreter cannot do.
@@ -290,6 +291,7 @@ func (s *source) parse(pkg, shown string, text []byte) ([]imported, []byte, erro
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: import %s", shown, spec.Path.Value)
 		}
+		s.hides = s.hides || spec.Name != nil && spec.Name.Name == "."
 		list = append(list, imported{name, fset.Position(spec.Pos()).String()})
 	}
 	return list, s.prepare(fset, f, text), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
@@ -118,13 +119,14 @@ func (p *plugin) ask(ctx context.Context, name string, otherwise bool) bool {
 // execute makes the Execute of a tool.
 func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, tool.Call) (tool.Result, error) {
 	limit := max(ToolTimeout, p.limit)
+	isolated := p.isolate(reflect.TypeFor[sdk.Context]())
 	return func(ctx context.Context, tc tool.Call) (tool.Result, error) {
 		c, args := tc.Context, tool.CloneArgs(tc.Args)
 		c.Workdir = tc.Workdir
 		if args == nil {
 			args = map[string]any{}
 		}
-		p.isolateContext(&c)
+		isolated.apply(&c)
 		text, err := call(ctx, p, limit, parallel && p.overlaps, func(ctx context.Context) (string, error) {
 			if p.renew != nil {
 				if err := p.renew(); err != nil {

@@ -60,7 +60,7 @@ func (yaegi) load(ctx context.Context, w world) (_ program, err error) {
 func (p *interpreted) traits() traits {
 	// The interpreter runs one select statement at a time: executing the same one twice
 	// at once mixes up its cases. Where there is one, calls do not overlap.
-	return traits{engine: "yaegi", copies: copiesFor(p.src), overlaps: !p.src.selects}
+	return traits{engine: "yaegi", reaches: p.reaches, overlaps: !p.src.selects}
 }
 
 // errSlow is the error of a program that does not come to the end of loading.

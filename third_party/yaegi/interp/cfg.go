@@ -1984,6 +1984,9 @@ func (interp *Interpreter) cfg(root *node, sc *scope, importPath, pkgName string
 			default:
 				err = matchSelectorMethod(sc, n)
 			}
+			if err == nil {
+				interp.noteSelector(n.child[1].ident, n.typ)
+			}
 			if err == nil && n.findex != -1 && n.typ.cat != genericT {
 				n.findex = sc.add(n.typ)
 			}

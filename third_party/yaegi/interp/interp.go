@@ -218,7 +218,8 @@ type Interpreter struct {
 
 	hooks *hooks // symbol hooks
 
-	origin origin // where the latest panic began
+	origin    origin            // where the latest panic began
+	selectors map[selector]bool // selectors of compiled code
 
 	debugger *Debugger
 }
@@ -345,6 +346,8 @@ func New(options Options) *Interpreter {
 		rdir:     map[string]bool{},
 		hooks:    &hooks{},
 		generic:  map[string]*node{},
+
+		selectors: map[selector]bool{},
 	}
 
 	if i.opt.stdin = options.Stdin; i.opt.stdin == nil {
