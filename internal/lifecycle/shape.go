@@ -72,6 +72,9 @@ func (s *shape) Sample(c sdk.Context, with Sample) any { return s.sample(c, with
 // Signature is the type that a Go plugin function must have.
 func (s *shape) Signature() string { return s.function.String() }
 
+// FunctionType is that type.
+func (s *shape) FunctionType() reflect.Type { return s.function }
+
 // Context is the name of the type that the Go plugin function takes.
 func (s *shape) Context() string { return s.function.In(1).String() }
 

@@ -58,8 +58,17 @@ func fill(v reflect.Value) {
 		v.SetMapIndex(reflect.ValueOf("key"), e)
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(map[string]any{"list": []any{"x", map[string]any{"y": "z"}}}))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
 	case reflect.String:
 		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
 	}
 }
 
