@@ -5,6 +5,14 @@
 // Its source is compiled into every such plugin, together with the SDK, so that
 // both ends always agree. It imports nothing else than that and the standard
 // library.
+//
+// The lines of JSON that aura and Python speak would do, and be less code, but not fast
+// enough. BenchmarkWire, least of several runs on two cores of a server that others
+// used too: one call with a context of 4 KB takes 23 µs and 78 µs as JSON, of which
+// decoding alone is 60 µs; without the history, which most plugins do not look at, it
+// takes 18 µs and 36 µs. The limit is 60 µs. Values of type any would also lose their
+// types: numbers of a plugin's configuration would not be what they are for an
+// interpreted plugin.
 package pipe
 
 import (
