@@ -114,7 +114,10 @@ func Call[T any](
 	g.run(func() { c.value, c.err = protect(limited, f) }, c.done)
 	select {
 	case <-c.done:
-		if c.err != nil && limited.Err() != nil && ctx.Err() == nil {
+		switch {
+		case ctx.Err() != nil:
+			return value, context.Cause(ctx)
+		case c.err != nil && limited.Err() != nil:
 			return value, &LateError{Limit: limit}
 		}
 		return c.value, g.stopped(c.err)

@@ -69,11 +69,11 @@ func BenchmarkLongHook(b *testing.B) {
 	}
 	ev := &lifecycle.Event{Moment: lifecycle.BeforeChat, Data: c}
 	for _, look := range []struct{ name, imports, at string }{
-		{"nothing", "", ""}, {"turns", "", "+len(c.Turns)"}, {"calls", "", "+len(c.ToolHistory)"},
-		{"everything", "reflect", "+reflect.TypeOf(c).NumField()"},
+		{"nothing", "", ""}, {"turns", "", "_ = c.Turns"}, {"calls", "", "_ = c.ToolHistory"},
+		{"everything", "reflect", "_ = reflect.TypeOf(c)"},
 	} {
 		b.Run(look.name, func(b *testing.B) {
-			source := strings.Replace(small, "calls++", "calls += 1 + 0*(0"+look.at+")", 1)
+			source := strings.Replace(small, "calls++", "calls++\n"+look.at, 1)
 			h := one(b, "", "fmt strings "+look.imports, source).Bindings()[0].Handler
 			b.ReportAllocs()
 			for b.Loop() {
