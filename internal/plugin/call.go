@@ -16,21 +16,39 @@ import (
 // call runs f in the plugin, guarded and after waiting for its turn. Calls into one
 // plugin do not overlap, so that its variables need no locks; only those that share
 // may overlap with each other. The limit includes the waiting. A call that is left
-// behind keeps its turn until it returns.
+// behind keeps its turn until it ends. f hands its context on to the plugin.
 func call[T any](
 	ctx context.Context, p *plugin, limit time.Duration, shared bool, f func(context.Context) (T, error),
 ) (T, error) {
+	if p.remote {
+		return guarded(ctx, p, foreign.Remote[T], limit, shared, f)
+	}
+	return guarded(ctx, p, foreign.Call[T], limit, shared, f)
+}
+
+// run is call for functions without context and error.
+func run[T any](ctx context.Context, p *plugin, f func() T) (T, error) {
+	return guarded(ctx, p, foreign.Call[T], p.limit, false, func(context.Context) (T, error) { return f(), nil })
+}
+
+// guarded is call by way of foreign.Call or foreign.Remote.
+func guarded[T any](
+	ctx context.Context, p *plugin,
+	guard func(context.Context, *foreign.Guard, time.Duration, func(context.Context) (T, error)) (T, error),
+	limit time.Duration, shared bool, f func(context.Context) (T, error),
+) (T, error) {
 	var begun atomic.Bool
-	value, err := foreign.Call(ctx, p.guard, limit, func(ctx context.Context) (value T, err error) {
-		if p.gate.enter(ctx, p.guard.Ended(), shared) {
-			defer p.gate.leave(shared)
-			begun.Store(true)
+	value, err := guard(ctx, p.guard, limit, func(ctx context.Context) (value T, err error) {
+		if !p.gate.enter(ctx, p.guard.Ended(), shared) {
+			if err := p.guard.Err(); err != nil {
+				return value, err
+			}
+			return value, ctx.Err()
 		}
+		begun.Store(true)
+		defer func() { p.leave(err, shared) }()
 		if err := p.guard.Err(); err != nil { // The call before this one was the last.
 			return value, err
-		}
-		if !begun.Load() {
-			return value, ctx.Err()
 		}
 		if p.taskEnv != nil {
 			p.env.inject(p.taskEnv())
@@ -46,9 +64,16 @@ func call[T any](
 	return value, p.translate(err)
 }
 
-// run is call for functions without an error.
-func run[T any](ctx context.Context, p *plugin, f func() T) (T, error) {
-	return call(ctx, p, p.limit, false, func(context.Context) (T, error) { return f(), nil })
+// leave ends the turn of a call, or lets it end when the call does.
+func (p *plugin) leave(err error, shared bool) {
+	if pending, ok := errors.AsType[foreign.Pending](err); ok {
+		go func() {
+			<-pending.Done()
+			p.gate.leave(shared)
+		}()
+		return
+	}
+	p.gate.leave(shared)
 }
 
 // panicError is a panic of plugin code.

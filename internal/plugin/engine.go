@@ -34,6 +34,7 @@ type program interface {
 type traits struct {
 	engine   string
 	overlaps bool // Calls may run side by side.
+	remote   bool // Functions that take a context return when that ends, and go on elsewhere.
 
 	// reaches reports whether the program could change a field of that name and type in
 	// what it gets; nil: it gets copies of everything.

@@ -10,8 +10,8 @@ import (
 	"github.com/idelchi/aura/internal/lifecycle"
 )
 
-// hookCall is a call of a hook function.
-type hookCall = func(context.Context) (lifecycle.Reply, error)
+// none is the value of a call that has none.
+type none = struct{}
 
 // bindHooks makes a binding of every hook that the plugin exports.
 func (p *plugin) bindHooks(when *condition.Expr) error {
@@ -21,13 +21,10 @@ func (p *plugin) bindHooks(when *condition.Expr) error {
 			continue
 		}
 		var isolated isolation
-		handler, ok := row.Adapt(fn, func(ctx context.Context, data any, f hookCall) (lifecycle.Reply, error) {
+		handler, ok := row.Adapt(fn, func(ctx context.Context, data any, f func(context.Context) error) error {
 			isolated.apply(data)
-			r, err := call(ctx, p, p.limit, false, f)
-			if err != nil {
-				return lifecycle.Reply{}, asFault(err)
-			}
-			return r, nil
+			_, err := call(ctx, p, p.limit, false, func(ctx context.Context) (none, error) { return none{}, f(ctx) })
+			return asFault(err)
 		})
 		if !ok {
 			return fmt.Errorf("%s has the signature %s, expected %s", row.Function, typeOf(fn), row.Signature())

@@ -96,7 +96,7 @@ func (p *compiled) Call(ctx context.Context, function string, args, results []re
 }
 
 // traits: encoding the arguments copies them.
-func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true} }
+func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true, remote: true} }
 
 func (p *compiled) kill() { p.current().Kill() }
 

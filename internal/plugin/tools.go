@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -146,9 +147,8 @@ func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, too
 func (p *plugin) paths(f pathsFunc) func(map[string]any) (sdk.ToolPaths, error) {
 	return func(args map[string]any) (sdk.ToolPaths, error) {
 		args = tool.CloneArgs(args)
-		out, err := call(context.Background(), p, p.limit, false, func(context.Context) (sdk.ToolPaths, error) {
-			return f(args)
-		})
+		ask := func(context.Context) (sdk.ToolPaths, error) { return f(args) }
+		out, err := guarded(context.Background(), p, foreign.Call[sdk.ToolPaths], p.limit, false, ask)
 		if err != nil {
 			return sdk.ToolPaths{}, p.named(err)
 		}

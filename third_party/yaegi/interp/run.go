@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // bltn type defines functions which run at CFG execution.
@@ -996,6 +997,8 @@ func genFunctionWrapper(n *node) func(*frame) reflect.Value {
 		isDefer = true
 	}
 
+	layoutOf := sync.OnceValue(func() *layout { return newLayout(def) })
+
 	return func(f *frame) reflect.Value {
 		v := value(f)
 		if !isDefer && v.Kind() == reflect.Func {
@@ -1004,13 +1007,13 @@ func genFunctionWrapper(n *node) func(*frame) reflect.Value {
 			return v
 		}
 
+		layout := layoutOf()
+
 		return reflect.MakeFunc(funcType, func(in []reflect.Value) []reflect.Value {
 			// Allocate and init local frame. All values to be settable and addressable.
 			fr := newFrame(f, len(def.types), f.runid())
 			d := fr.data
-			for i, t := range def.types {
-				d[i] = reflect.New(t).Elem()
-			}
+			layout.fill(d)
 
 			if rcvr == nil {
 				d = d[numRet:]
@@ -1043,15 +1046,10 @@ func genFunctionWrapper(n *node) func(*frame) reflect.Value {
 					// In case of unused arg, there may be not even a frame entry allocated, just skip.
 					break
 				}
-				typ := def.typ.arg[i]
-				switch {
-				case isEmptyInterface(typ) || typ.TypeOf() == valueInterfaceType:
-					d[i].Set(arg)
-				case isInterfaceSrc(typ):
-					d[i].Set(reflect.ValueOf(valueInterface{value: arg.Elem()}))
-				default:
-					d[i].Set(arg)
+				if layout.wrapped[i] {
+					arg = reflect.ValueOf(valueInterface{value: arg.Elem()})
 				}
+				d[i].Set(arg)
 			}
 
 			// Interpreter code execution.

@@ -33,7 +33,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	last    uint64
-	pending map[uint64]chan reply
+	pending map[uint64]*pending
 	lost    error         // Why no reply will come any more.
 	heard   bool          // Some call was told.
 	gone    chan struct{} // Closed with it.
@@ -46,16 +46,36 @@ type export struct {
 	identity  string
 }
 
-type reply struct {
-	frame []byte // What follows the number of the call.
+// pending is a call that waits for its reply.
+type pending struct {
+	done  chan struct{} // Closed when it is there.
+	frame []byte        // What follows the number of the call.
 	err   error
 }
+
+func (p *pending) settle(frame []byte, err error) {
+	p.frame, p.err = frame, err
+	close(p.done)
+}
+
+// Pending is the error of a call whose context ended before it did. The plugin has been
+// told; nothing is read of what it still replies.
+type Pending struct {
+	err  error
+	call *pending
+}
+
+func (p *Pending) Error() string { return p.err.Error() }
+func (p *Pending) Unwrap() error { return p.err }
+
+// Done is closed when the call has ended.
+func (p *Pending) Done() <-chan struct{} { return p.call.done }
 
 // Connect waits until the plugin is loaded. Whoever calls it closes in to give up.
 func Connect(in io.Reader, out io.Writer) (*Client, error) {
 	c := &Client{
 		codec: newCodec(), exports: map[string]export{}, frames: &frameReader{in: in}, out: out,
-		pending: map[uint64]chan reply{}, gone: make(chan struct{}),
+		pending: map[uint64]*pending{}, gone: make(chan struct{}),
 	}
 	kind, d, err := c.frames.next()
 	if err == nil && kind != kindHello {
@@ -115,8 +135,8 @@ func (c *Client) Call(ctx context.Context, function string, args, results []refl
 	if !ok {
 		return fmt.Errorf("the plugin does not export %s", function)
 	}
-	done := make(chan reply, 1)
-	id, err := c.expect(done)
+	call := &pending{done: make(chan struct{})}
+	id, err := c.expect(call)
 	if err != nil {
 		return err
 	}
@@ -125,23 +145,23 @@ func (c *Client) Call(ctx context.Context, function string, args, results []refl
 		return err
 	}
 	select {
-	case r := <-done:
-		return c.settle(r, results)
+	case <-call.done:
+		return c.results(call, results)
 	case <-ctx.Done():
 	}
 	go c.cancel(id) // Not here: a plugin that reads nothing would hold it up.
-	return c.settle(<-done, results)
+	return &Pending{ctx.Err(), call}
 }
 
 // expect registers a call.
-func (c *Client) expect(done chan reply) (uint64, error) {
+func (c *Client) expect(call *pending) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost != nil {
 		return 0, c.lost
 	}
 	c.last++
-	c.pending[c.last] = done
+	c.pending[c.last] = call
 	return c.last, nil
 }
 
@@ -192,12 +212,12 @@ func (c *Client) cancel(id uint64) {
 	_ = sendFrame(c.out, appendUint(newFrame(nil, kindCancel), id))
 }
 
-// settle reads a reply.
-func (c *Client) settle(r reply, results []reflect.Value) error {
-	if r.err != nil {
-		return r.err
+// results reads a reply.
+func (c *Client) results(call *pending, results []reflect.Value) error {
+	if call.err != nil {
+		return call.err
 	}
-	d := newDecoder(r.frame)
+	d := newDecoder(call.frame)
 	how, err := d.byte()
 	if err != nil {
 		return err
@@ -233,11 +253,11 @@ func (c *Client) read() {
 			return
 		}
 		c.mu.Lock()
-		done := c.pending[id]
+		call := c.pending[id]
 		delete(c.pending, id)
 		c.mu.Unlock()
-		if done != nil {
-			done <- reply{frame: c.frames.take(d)}
+		if call != nil {
+			call.settle(c.frames.take(d), nil)
 		}
 	}
 }
@@ -247,9 +267,9 @@ func (c *Client) lose(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = &Lost{err}
-	for id, done := range c.pending {
+	for id, call := range c.pending {
 		delete(c.pending, id)
-		done <- reply{err: c.lost}
+		call.settle(nil, c.lost)
 		c.heard = true
 	}
 	close(c.gone)

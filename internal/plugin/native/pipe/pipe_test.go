@@ -219,9 +219,12 @@ func TestCalls(t *testing.T) {
 		<-waiting
 		cancel()
 	}()
-	if r, err := f(ctx, in("wait")); err != nil || r.Message != "wait" { // It was told, and has ended.
-		t.Errorf("%+v, %v", r, err)
+	_, err = f(ctx, in("wait"))
+	p, ok := errors.AsType[*Pending](err)
+	if !ok || !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
 	}
+	<-p.Done() // It was told.
 	if r, err := f(t.Context(), in("afterwards")); err != nil || r.Message != "afterwards" {
 		t.Errorf("%+v, %v", r, err)
 	}
