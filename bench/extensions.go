@@ -29,7 +29,7 @@ func (b *bed) pythonEvents() error {
 		return err
 	}
 	none := repeated(200, func() {
-		pyext.Discover(pyext.FindDirs(b.dir, b.dir, b.dir, nil), in.Installed(cache))
+		pyext.Discover(pyext.FindDirs([]string{b.dir}, b.dir, b.dir, nil), in.Installed(cache))
 	})
 	var ready, bare []time.Duration
 	for range b.runs {

@@ -1,5 +1,7 @@
 package sdk
 
+//go:generate go run ./internal/gensymbols
+
 import (
 	"embed"
 	"io/fs"

@@ -1,22 +1,19 @@
 // Package agent is the loop between the user, the model and the tools. It owns
-// the conversation and dispatches every moment of its life on the pipeline. It
+// a conversation and dispatches every moment of its life on the pipeline. It
 // reads no configuration, knows no provider and draws nothing: profiles come from
-// the composition root, what happens goes to an observer.
+// the composition root, what happens goes to an observer. What was said and counted
+// is data of package conversation.
 package agent
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/idelchi/aura/internal/conversation"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
@@ -29,8 +26,7 @@ type Options struct {
 	Resolve  func(agent, mode string) (Profile, error)
 	Agent    string // To begin with.
 	Mode     string
-	Auto     bool
-	Think    string // Overrides the profiles' thinking mode; empty does not.
+	Switches Choices // As the command line sets them.
 
 	Log     *session.Log // Where the conversation is kept; nil = nowhere.
 	Todo    *todo.List   // Shared with the todo tools; nil = a list of its own.
@@ -68,77 +64,34 @@ type Place struct {
 // Agent is one conversation. All methods belong to one goroutine, which the face
 // chooses, except where they say otherwise.
 type Agent struct {
-	opts    Options
-	profile Profile
-	info    sdk.ModelInfo // Zero until resolved: asking a server costs a round trip.
-	system  string        // Rendered prompt.
-	hist    *history
-	tokens  tokenScale
-	state   toggles
+	opts     Options
+	conv     *conversation.Conversation
+	switches *Switches
+	record   *record
+	feed     *feed
 
-	watch    sync.Mutex   // Serialises Observe.
-	subcalls atomic.Int64 // Numbers the calls that tools make.
-
-	mu     sync.Mutex // Guards what tools that run side by side touch.
-	stats  counters
-	turn   turn
-	loaded []string // Deferred tools that were loaded.
-	hidden []string // Tools whose condition did not hold at the latest request.
-	label  label
+	profile    Profile
+	model      modelFacts
+	promptDone bool         // The system prompt was rendered with the Done tool on: it may list the tools.
+	subcalls   atomic.Int64 // Numbers the calls that tools make.
 }
-
-// label is how the session is called.
-type label struct {
-	title string // What it is about.
-	name  string // How the user calls it.
-}
-
-// toggles are switches the user can turn while the session runs.
-type toggles struct {
-	auto    bool
-	done    bool
-	verbose bool
-	think   string // Empty: the profile's.
-	steps   int    // Overrides Settings.MaxSteps; 0 does not.
-}
-
-// turn is the state of one user turn.
-type turn struct {
-	iteration int
-	patches   map[string]int
-	calls     []sdk.ToolCall
-	disabled  []string           // Tool name patterns.
-	offered   []tool.Tool        // With the latest request.
-	said      []lifecycle.Said   // Wait for the end of a tool batch.
-	notices   []lifecycle.Notice // Likewise; they have been shown already.
-	response  responseState
-	results   waitingResults
-	finished  bool // The Done tool was called, or the loop has ended by itself.
-
-	uncompactable bool     // A summary failed: this turn goes on without.
-	failovers     []string // Agents left to try.
-}
-
-// responseState is what the snapshot says about the latest response.
-type responseState struct{ empty, textless, calls, cut bool }
 
 // New makes an agent and resolves its first profile.
-func New(o Options) (*Agent, error) {
+func New(o Options) (*Agent, error) { return begin(o, conversation.New(o.Todo, tool.Match)) }
+
+// begin makes an agent for a conversation.
+func begin(o Options, conv *conversation.Conversation) (*Agent, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Todo == nil {
-		o.Todo = &todo.List{}
-	}
-	if o.Observe == nil {
-		o.Observe = func(Event) {}
-	}
-	a := &Agent{opts: o, hist: newHistory(nil), state: toggles{auto: o.Auto, think: o.Think}}
-	a.stats.start = time.Now()
 	p, err := o.Resolve(o.Agent, o.Mode)
 	if err != nil {
 		return nil, err
 	}
+	a := &Agent{opts: o, conv: conv, switches: newSwitches(o.Switches), feed: &feed{observe: o.Observe}}
+	a.record = newRecord(o.Log, a.meta, func(err error) {
+		a.Notice("session", "the session cannot be saved: "+err.Error())
+	})
 	a.use(p)
 	return a, nil
 }
@@ -146,28 +99,11 @@ func New(o Options) (*Agent, error) {
 // use makes p the active profile.
 func (a *Agent) use(p Profile) {
 	a.profile = p
-	a.info, a.system, a.tokens.divisor = sdk.ModelInfo{}, "", p.Settings.Divisor
+	a.model = modelFacts{info: p.Model.apply(sdk.ModelInfo{})}
+	a.conv.SetSystem("")
+	a.conv.Offer.SetTools(p.listed())
+	a.conv.Tokens.SetDivisor(p.Settings.Divisor)
 }
-
-// resolveModel finds out about the active model, once, when somebody first wants
-// to know.
-func (a *Agent) resolveModel(ctx context.Context) {
-	m := &a.profile.Model
-	if a.info.Name != "" {
-		return
-	}
-	a.info = m.apply(m.Client.Model(ctx, m.Name))
-	// A server that lets the window be chosen cuts silently what does not fit into
-	// its own small default, so it is told the one that is counted with.
-	if m.Context == 0 && slices.Contains(a.info.Capabilities, provider.ContextOverride) {
-		a.info.ContextLength = min(a.info.ContextLength, maxChosenWindow)
-		m.Generation.Context = a.info.ContextLength
-	}
-}
-
-// maxChosenWindow bounds the context window that is asked for where nobody chose
-// one: it costs the server memory.
-const maxChosenWindow = 32768
 
 // Switch makes another agent active, in the given mode, and tells the handlers
 // why. An empty mode means the agent's own.
@@ -178,16 +114,12 @@ func (a *Agent) Switch(ctx context.Context, name, mode, reason string) error {
 	}
 	previous := a.profile.Agent
 	a.use(p)
-	if p.Agent == previous {
-		return a.saveMeta()
+	if p.Agent != previous {
+		a.ResolveModel(ctx) // Whoever hears of it may ask how large the window is.
+		a.feed.send(Event{Kind: Switched, Text: p.Agent, Source: reason})
+		announce(ctx, a, &sdk.OnAgentSwitchContext{PreviousAgent: previous, NewAgent: p.Agent, Reason: reason})
 	}
-	a.emit(Event{Kind: Switched, Text: p.Agent, Source: reason})
-	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.OnAgentSwitchContext{
-		Context: a.Snapshot(), PreviousAgent: previous, NewAgent: p.Agent, Reason: reason,
-	}, nil)
-	a.tell(out.Outcome)
-	a.say(out.Said)
-	return a.saveMeta()
+	return a.record.saveMeta()
 }
 
 // SetMode makes a mode active for the current agent; "none" ends modes.
@@ -197,16 +129,12 @@ func (a *Agent) SetMode(mode string) error {
 		return err
 	}
 	a.use(p)
-	return a.saveMeta()
+	return a.record.saveMeta()
 }
 
 // Reload resolves the active profile anew from changed configuration.
 func (a *Agent) Reload() error {
-	mode := a.profile.Mode
-	if mode == "" {
-		mode = "none"
-	}
-	p, err := a.opts.Resolve(a.profile.Agent, mode)
+	p, err := a.opts.Resolve(a.profile.Agent, cmp.Or(a.profile.Mode, "none"))
 	if err != nil {
 		return err
 	}
@@ -214,191 +142,64 @@ func (a *Agent) Reload() error {
 	return nil
 }
 
-// Start tells the handlers that the session begins.
-func (a *Agent) Start(ctx context.Context, resumed bool) {
-	if !a.opts.Pipeline.Has(lifecycle.SessionStart) {
-		return
-	}
-	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.SessionStartContext{Context: a.Snapshot(), Resumed: resumed}, nil)
-	a.tell(out.Outcome)
-	a.say(out.Said)
-}
-
-// Close tells the handlers that the session ends and closes its log.
-func (a *Agent) Close(ctx context.Context, reason string) error {
-	a.end(ctx, reason)
-	if a.opts.Log == nil {
-		return nil
-	}
-	return errors.Join(a.saveMeta(), a.opts.Log.Sync(), a.opts.Log.Close())
-}
-
 // The state of the session, for commands and faces.
 
 // Profile returns the active profile.
 func (a *Agent) Profile() Profile { return a.profile }
 
-// Messages returns the conversation.
-func (a *Agent) Messages() []message.Message { return slices.Clone(a.hist.msgs) }
+// Messages returns a copy of the conversation. It may be called by any goroutine.
+func (a *Agent) Messages() []message.Message { return a.conv.History.Messages() }
 
 // Todo returns the todo list.
-func (a *Agent) Todo() *todo.List { return a.opts.Todo }
+func (a *Agent) Todo() *todo.List { return a.conv.Todo }
 
 // Pipeline returns the pipeline of the session.
 func (a *Agent) Pipeline() *lifecycle.Pipeline { return a.opts.Pipeline }
 
-// Log returns the session log; nil if nothing is kept.
-func (a *Agent) Log() *session.Log { return a.opts.Log }
-
-// Auto reports whether auto mode is on.
-func (a *Agent) Auto() bool { return a.state.auto }
-
-// SetAuto switches auto mode.
-func (a *Agent) SetAuto(on bool) { a.state.auto = on }
-
-// DoneActive reports whether the Done tool is offered.
-func (a *Agent) DoneActive() bool { return a.state.done }
-
-// SetDone offers the Done tool, or takes it away.
-func (a *Agent) SetDone(on bool) { a.state.done = on }
-
-// Verbose reports whether thinking is displayed.
-func (a *Agent) Verbose() bool { return a.state.verbose }
-
-// SetVerbose switches the display of thinking.
-func (a *Agent) SetVerbose(on bool) { a.state.verbose = on }
-
-// SetMaxSteps bounds the model calls of a turn; 0 takes the profile's bound.
-func (a *Agent) SetMaxSteps(n int) { a.state.steps = n }
-
-// Think returns the thinking mode.
-func (a *Agent) Think() string {
-	switch think := cmpOr(a.state.think, a.profile.Model.Think); think {
-	case "":
-		return "off"
-	case "on":
-		return "medium"
-	default:
-		return think
-	}
-}
-
-// SetThink sets the thinking mode: off, on, low, medium or high.
-func (a *Agent) SetThink(mode string) error {
-	if !slices.Contains([]string{"off", "on", "low", "medium", "high"}, mode) {
-		return fmt.Errorf("think: %q is not one of off, on, low, medium, high", mode)
-	}
-	a.state.think = mode
-	return nil
-}
-
-// Clear begins the conversation anew; the todo list is emptied too.
-func (a *Agent) Clear() error {
-	a.opts.Todo.Replace("", nil)
-	a.replace(nil)
-	return a.saveMeta()
-}
-
-// replace sets the whole history and writes it to the log, as append does.
-func (a *Agent) replace(msgs []message.Message) {
-	a.hist.reset(msgs)
-	if a.opts.Log == nil {
-		return
-	}
-	lasting := slices.DeleteFunc(slices.Clone(a.hist.msgs), func(m message.Message) bool { return m.Eject })
-	if err := a.opts.Log.Rewrite(lasting); err != nil {
-		a.cannotSave(err)
-	}
-}
+// Switches returns what the user can turn while the session runs.
+func (a *Agent) Switches() *Switches { return a.switches }
 
 // CountInteraction counts one input of the user, command or not.
-func (a *Agent) CountInteraction() { a.stats.interactions++ }
+func (a *Agent) CountInteraction() { a.conv.Stats.AddInteraction() }
 
-// Notice shows a text to the user only.
-func (a *Agent) Notice(source, text string) { a.emit(Event{Kind: Noticed, Source: source, Text: text}) }
-
-// emit hands an event to the observer. Safe for use by several goroutines.
-func (a *Agent) emit(e Event) {
-	a.watch.Lock()
-	defer a.watch.Unlock()
-	a.opts.Observe(e)
+// Notice shows a text to the user only. It may be called by any goroutine.
+func (a *Agent) Notice(source, text string) {
+	a.feed.send(Event{Kind: Noticed, Source: source, Text: text})
 }
 
-// tell shows the notices of an outcome, keeps them in the log, and takes away the
-// tools it disables.
-func (a *Agent) tell(out lifecycle.Outcome) {
-	a.show(out.Notices)
-	a.record(out.Notices)
-	if len(out.DisableTools) > 0 {
-		a.mu.Lock()
-		a.turn.disabled = append(a.turn.disabled, out.DisableTools...)
-		a.mu.Unlock()
+// Snapshot returns the state of the session as handlers, tools, conditions and
+// prompts see it. It asks nobody: what the model's server would say is in it after
+// ResolveModel. It may be called while tools run.
+func (a *Agent) Snapshot() sdk.Context {
+	p, place := &a.profile, &a.opts.Place
+	s := a.switches.Now()
+	c := sdk.Context{
+		Agent: p.Agent, Mode: p.Mode, Provider: p.Model.Provider, ModelInfo: a.model.info,
+		Workdir: place.Workdir, Vars: place.Vars, SessionID: a.record.id(), SystemPrompt: a.prompt(),
+		Auto: s.Auto, DoneActive: s.Done, MaxSteps: cmp.Or(s.MaxSteps, p.Settings.MaxSteps),
+		ThinkMode: cmp.Or(s.thinkMode(p.Model.Think), "off"),
+		Features: sdk.FeatureState{
+			ReadBeforeWrite: p.Settings.ReadBefore, ShowThinking: s.Verbose,
+			CompactionEnabled: !p.Settings.Compaction.Disabled,
+			Sandbox:           place.sandbox().Enforced,
+		},
 	}
+	if place.Servers != nil {
+		c.MCPServers = place.Servers()
+	}
+	return a.conv.Snapshot(c)
 }
 
-// show displays notices. Safe for use by several goroutines.
-func (a *Agent) show(notices []lifecycle.Notice) {
-	for _, n := range notices {
-		a.emit(Event{Kind: Noticed, Source: n.Source.String(), Text: n.Text})
-	}
+// offered returns the tools that the model may call right now. It may be called while
+// tools run.
+func (a *Agent) offered() []tool.Tool {
+	return a.profile.among(a.conv.Offer.Offered(a.switches.Done()))
 }
 
-// record keeps notices in the conversation, where no model sees them.
-func (a *Agent) record(notices []lifecycle.Notice) {
-	for _, n := range notices {
-		a.append(message.Message{
-			Message: sdk.Message{Role: message.Assistant, Content: n.Text, Type: message.DisplayOnly},
-			Source:  n.Source.String(),
-		})
-	}
+// tokens tells how full the window is.
+func (a *Agent) tokens() sdk.TokenState {
+	return a.conv.TokenState(a.model.info.ContextLength, a.switches.Done())
 }
 
-// say injects the messages of handlers into the conversation.
-func (a *Agent) say(said []lifecycle.Said) {
-	for _, s := range said {
-		a.emit(Event{Kind: Injected, Source: s.Source.String(), Text: s.Text})
-		a.append(message.Message{
-			Message: sdk.Message{Role: string(s.Role), Content: s.Text, Type: sdk.TypeSynthetic},
-			Eject:   s.Eject, Source: s.Source.String(),
-		})
-	}
-}
-
-// append adds a finished message to the conversation and its log. That the log
-// cannot be written must not stop the conversation: the user is told once.
-func (a *Agent) append(m message.Message) {
-	if m.CreatedAt.IsZero() {
-		m.CreatedAt = time.Now()
-	}
-	if m.Type == "" {
-		m.Type = sdk.TypeNormal
-	}
-	a.hist.add(m)
-	if a.opts.Log == nil || !m.Saved() || m.Eject {
-		return
-	}
-	if m.Role == message.User && m.Type == sdk.TypeNormal {
-		if err := a.saveChoices(); err != nil {
-			a.cannotSave(err)
-			return
-		}
-	}
-	if err := a.opts.Log.Append(m); err != nil {
-		a.cannotSave(err)
-	}
-}
-
-// cannotSave gives up the log.
-func (a *Agent) cannotSave(err error) {
-	a.emit(Event{Kind: Noticed, Source: "session", Text: fmt.Sprintf("the session cannot be saved: %v", err)})
-	_ = a.opts.Log.Close()
-	a.opts.Log = nil
-}
-
-// cmpOr returns a, or b if a is empty.
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
+// append adds a finished message to the conversation and its record.
+func (a *Agent) append(m message.Message) { a.record.add(a.conv.History.Add(m)) }

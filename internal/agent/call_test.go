@@ -519,7 +519,7 @@ func TestApproval(t *testing.T) {
 		{"no", func(o *agent.Options) {
 			o.Approve = func(context.Context, agent.Approval) agent.Decision { return agent.Decision{Reason: "I said no"} }
 		}, "tool:Error: denied by the user: I said no"},
-		{"auto", func(o *agent.Options) { o.Auto = true }, "tool:y assistant:rewritten"},
+		{"auto", func(o *agent.Options) { o.Switches.Auto = true }, "tool:y assistant:rewritten"},
 	} {
 		r := newRig(t, turns, setup{rules: rules, handlers: []lifecycle.Binding{rewrite}, options: c.options})
 		r.send("go")

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -54,6 +56,67 @@ func TestContextOverride(t *testing.T) {
 		t.Errorf("Max %d, ContextLength %d", s.Tokens.Max, s.ModelInfo.ContextLength)
 	} else if s.Tokens.Estimate <= 512 || s.Tokens.Percent != 100 { // More than full is full.
 		t.Errorf("estimate %d, %v%%", s.Tokens.Estimate, s.Tokens.Percent)
+	}
+}
+
+// server counts how often it is asked about a model.
+type server struct {
+	provider.Client
+	asked int
+}
+
+func (s *server) Model(ctx context.Context, name string) sdk.ModelInfo {
+	s.asked++
+	return s.Client.Model(ctx, name)
+}
+
+// A snapshot asks nobody: it tells what is known. The server is asked once for each
+// profile: before a turn, on a switch, and when somebody wants to know.
+func TestResolveModel(t *testing.T) {
+	s := &server{}
+	r := newRig(t, "model: {context_length: 20000}\nturns: [{text: one}, {text: two}]\n", setup{
+		profile: func(p *agent.Profile) { s.Client, p.Model.Client = p.Model.Client, s },
+	})
+	known := func(what string, asked, window int) {
+		t.Helper()
+		got := r.Snapshot()
+		if s.asked != asked || got.ModelInfo.Name != "tiny" || got.Tokens.Max != window {
+			t.Errorf("%s: asked %d times, want %d; %+v, window %d", what, s.asked, asked, got.ModelInfo, got.Tokens.Max)
+		}
+	}
+	known("at first", 0, 0)
+	r.send("a")
+	known("after a turn", 1, 20000)
+	r.send("b")
+	known("after another", 1, 20000)
+	if err := r.SetMode("plan"); err != nil {
+		t.Fatal(err)
+	}
+	known("after another profile", 1, 0)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.ResolveModel(cancelled)
+	known("after nobody waited for the answer", 2, 0)
+	r.ResolveModel(t.Context())
+	r.ResolveModel(t.Context())
+	known("after it was wanted", 3, 20000)
+	if err := r.Switch(t.Context(), "other", "", "user"); err != nil {
+		t.Fatal(err)
+	}
+	known("after a switch", 4, 20000)
+}
+
+// The system prompt follows the tools that it lists.
+func TestPromptFollowsDone(t *testing.T) {
+	r := newRig(t, "turns: [{text: ok}]\n", setup{
+		profile: func(p *agent.Profile) { p.Prompt.Agent = `{{ join .Tools.Eager " " }}` },
+	})
+	for _, done := range []bool{false, true, false} {
+		r.Switches().SetDone(done)
+		text, err := r.SystemPrompt(t.Context())
+		if err != nil || slices.Contains(strings.Fields(text), "Done") != done {
+			t.Errorf("done %v: %q, %v", done, text, err)
+		}
 	}
 }
 
@@ -210,11 +273,11 @@ turns:
 	if slices.Contains(s.AvailableTools, "Done") {
 		t.Error("Done is available before it is switched on")
 	}
-	r.SetAuto(true)
-	r.SetDone(true)
-	r.SetVerbose(true)
+	r.Switches().SetAuto(true)
+	r.Switches().SetDone(true)
+	r.Switches().SetVerbose(true)
 	enforced = true
-	if err := r.SetThink("on"); err != nil {
+	if err := r.Switches().SetThink("on"); err != nil {
 		t.Fatal(err)
 	}
 	s = r.Snapshot()
@@ -238,7 +301,7 @@ turns:
 	if s.SystemPrompt != req.System {
 		t.Errorf("SystemPrompt %q, sent %q", s.SystemPrompt, req.System)
 	}
-	r.SetDone(false)
+	r.Switches().SetDone(false)
 	var sent []string
 	for _, tool := range req.Tools {
 		sent = append(sent, tool.Name)
@@ -334,11 +397,11 @@ func TestThinking(t *testing.T) {
 		},
 	})
 	r.send("a")
-	if err := r.SetThink("high"); err != nil {
+	if err := r.Switches().SetThink("high"); err != nil {
 		t.Fatal(err)
 	}
 	r.send("b")
-	if err := r.SetThink("on"); err != nil {
+	if err := r.Switches().SetThink("on"); err != nil {
 		t.Fatal(err)
 	}
 	r.send("c")
@@ -350,7 +413,7 @@ func TestThinking(t *testing.T) {
 			t.Errorf("request %d: mode %q, want %q", i+1, got, want)
 		}
 	}
-	if err := r.SetThink("hard"); err == nil {
+	if err := r.Switches().SetThink("hard"); err == nil {
 		t.Error("an unknown mode is accepted")
 	}
 	if got := r.seen(agent.ThoughtDelta); !slices.Equal(got, []string{"hmm"}) {

@@ -69,7 +69,7 @@ turns:
   - {text: ok}
 `
 	r := newRig(t, turns, setup{})
-	r.SetMaxSteps(3)
+	r.Switches().SetMaxSteps(3)
 	r.send("go")
 	if !r.model.holds(5, "Error: sub-agent main: maximum steps exceeded: 3 model calls") {
 		t.Errorf("no word about the steps:\n%s", show(r.model.request(5).Messages))

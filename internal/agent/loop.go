@@ -1,15 +1,19 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/idelchi/aura/internal/conversation"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -33,261 +37,237 @@ type Input struct {
 	Images []message.Image
 }
 
+// turn is one turn of the user: what the loop remembers from one model call to the next.
+type turn struct {
+	a         *Agent
+	offered   []tool.Tool // With the latest request.
+	fallbacks []string    // Agents left to try.
+	broken    int         // Responses in a row with calls that could not be read.
+	outbox    outbox
+
+	uncompactable bool // A summary failed: this turn goes on without.
+}
+
 // Send runs one user turn: it hands the input to the model and goes on until the
 // model has nothing more to do. The answer has been streamed to the observer; it
 // is also returned. A cancelled ctx ends the turn with ctx.Err(); the
 // conversation stays usable after every error.
 func (a *Agent) Send(ctx context.Context, in Input) (answer string, err error) {
 	start := time.Now()
-	a.resolveModel(ctx)
-	before := provider.Usage{Input: a.stats.in, Output: a.stats.out}
-	a.beginTurn()
-	_ = a.render() // For the token counts that handlers and faces see; step reports what is wrong with it.
-	a.emit(Event{Kind: TurnStarted, Text: in.Text})
+	spentIn, spentOut := a.conv.Stats.Spent()
+	t := &turn{a: a, fallbacks: a.profile.Fallback}
+	a.conv.Turn.Begin()
+	a.conv.Offer.Enable()
+	_ = a.render(ctx) // For the token counts that handlers and faces see; step reports what is wrong with it.
+	a.feed.send(Event{Kind: TurnStarted, Text: in.Text})
 	defer func() {
-		a.flush()
-		a.mu.Lock()
-		a.turn.iteration, a.turn.disabled = 0, nil
-		a.mu.Unlock()
-		err = errors.Join(err, a.settle())
-		a.emit(Event{Kind: TurnEnded, Duration: time.Since(start), Failed: err != nil, Cut: a.turn.response.cut,
-			Usage: &provider.Usage{Input: a.stats.in - before.Input, Output: a.stats.out - before.Output}})
+		t.flush()
+		a.conv.Turn.End()
+		a.conv.Offer.Enable()
+		err = errors.Join(err, a.record.save())
+		allIn, allOut := a.conv.Stats.Spent()
+		a.feed.send(Event{
+			Kind: TurnEnded, Duration: time.Since(start), Failed: err != nil, Cut: a.conv.Turn.Response().Cut,
+			Usage: &provider.Usage{Input: allIn - spentIn, Output: allOut - spentOut},
+		})
 	}()
-
-	text, err := a.receive(ctx, in.Text)
+	text, err := t.receive(ctx, in)
 	if err != nil {
 		return "", err
 	}
-	a.mu.Lock()
-	a.stats.turns++ // Only now: what a handler refused is no turn of the model.
-	a.mu.Unlock()
-	a.autoTitle(text)
-	a.append(message.Message{Message: sdk.Message{Role: message.User, Content: text}, Images: in.Images})
-	answer, err = a.run(ctx)
-	if err == nil {
-		a.turn.finished = true
-		a.modelTitle(ctx, text, answer)
-		err = a.compactIfFull(ctx)
+	if answer, err = t.run(ctx); err != nil {
+		return answer, err
 	}
-	return answer, err
+	a.conv.Turn.Finish()
+	t.title(ctx, text, answer)
+	return answer, t.compactIfFull(ctx)
 }
 
-// beginTurn resets what is counted per user turn.
-func (a *Agent) beginTurn() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.turn = turn{patches: map[string]int{}, failovers: a.profile.Fallback}
-}
-
-// settle makes the session durable at the end of a turn.
-func (a *Agent) settle() error {
-	if a.opts.Log == nil {
-		return nil
+// receive lets the handlers judge and rewrite what the user said, and puts it into the
+// conversation.
+func (t *turn) receive(ctx context.Context, in Input) (string, error) {
+	a, s := t.a, &t.a.profile.Settings
+	if err := a.conv.Tokens.CheckInput(in.Text, s.InputShare, a.model.info.ContextLength); err != nil {
+		return "", err
 	}
-	return errors.Join(a.saveMeta(), a.opts.Log.Sync())
-}
-
-// autoTitle names the session after the first thing the user said.
-func (a *Agent) autoTitle(text string) {
-	if limit := a.profile.Settings.Title.Length; a.label.title == "" && limit > 0 {
-		a.label.title = titleOf(text, limit)
-	}
-}
-
-// titleOf makes a title of the first line of a text.
-func titleOf(text string, limit int) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if r := []rune(line); len(r) > limit {
-		line = strings.TrimSpace(string(r[:limit-1])) + "…"
-	}
-	return line
-}
-
-// titlePrompt tells a model how to name a conversation.
-const titlePrompt = "Name this conversation in at most six words. Answer with the name only, without quotes."
-
-// modelTitle has a model name the session after its first turn, where that is
-// wanted. A failure leaves the first words of the user.
-func (a *Agent) modelTitle(ctx context.Context, said, answer string) {
-	t := a.profile.Settings.Title
-	if t.Model == nil || t.Length <= 0 || a.stats.turns != 1 || a.label.title != titleOf(said, t.Length) {
-		return
-	}
-	text, err := a.complete(ctx, *t.Model, cmpOr(t.Prompt, titlePrompt), said+"\n\n"+cutUTF8(answer, 2000))
-	if err != nil {
-		a.opts.Logger.Warn("no title", "error", err)
-		return
-	}
-	a.label.title = titleOf(strings.Trim(text, "\"'"), t.Length)
-}
-
-// receive lets the handlers judge and rewrite what the user said.
-func (a *Agent) receive(ctx context.Context, text string) (string, error) {
-	if share, window := a.profile.Settings.InputShare, a.info.ContextLength; share > 0 && window > 0 &&
-		a.size(text) > window*share/100 {
-		return "", fmt.Errorf(
-			"input too long: about %d tokens, more than %d%% of the %d token window (tools.user_input_max_percentage)",
-			a.size(text),
-			share,
-			window,
-		)
-	}
-	if !a.opts.Pipeline.Has(lifecycle.UserMessage) {
-		return text, nil
-	}
-	out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.UserMessageContext{Context: a.Snapshot(), Text: text}, nil)
-	a.tell(out.Outcome)
+	out := announce(ctx, a, &sdk.UserMessageContext{Text: in.Text})
 	if out.Blocked != nil {
 		return "", &RefusedError{out.Blocked.Source, out.Blocked.Reason}
 	}
-	a.say(out.Said)
-	return out.Data.Text, ctx.Err()
+	if err := ctx.Err(); err != nil && a.opts.Pipeline.Has(lifecycle.UserMessage) {
+		return "", err // Not all of the handlers have judged it.
+	}
+	text := out.Data.Text
+	a.conv.Stats.AddTurn() // Only now: what a handler refused is no turn of the model.
+	a.conv.Label.Propose(text, s.Title.Length)
+	a.append(message.Message{Message: sdk.Message{Role: message.User, Content: text}, Images: in.Images})
+	return text, nil
 }
+
+// maxBroken is how often in a row a model may send calls that cannot be read.
+const maxBroken = 3
 
 // run is the loop of one user turn: model call, tools, and again, until the
 // model is finished.
-func (a *Agent) run(ctx context.Context) (answer string, err error) {
-	malformed := 0
+func (t *turn) run(ctx context.Context) (text string, err error) {
 	for {
-		if err := a.nextIteration(); err != nil {
-			return answer, err
+		if err := t.next(ctx); err != nil {
+			return text, err
 		}
-		if err := a.compactIfFull(ctx); err != nil {
-			return answer, err
-		}
-		resp, err := a.step(ctx)
+		resp, err := t.step(ctx)
 		if err != nil || resp == nil { // No response: a handler skipped the call or the error.
-			return answer, err
+			return text, err
 		}
-		answer = resp.Message.Content
-		said, err := a.takeResponse(ctx, resp)
+		text = resp.Message.Content
+		said, err := t.takeResponse(ctx, resp)
 		if err != nil {
-			return answer, err
+			return text, err
 		}
-		if len(resp.Malformed) == 0 && resp.Broken == "" {
-			malformed = 0
-		} else if malformed++; malformed > maxParseRetries {
-			return answer, a.hopeless(resp, malformed)
+		r := response{resp, &t.a.profile.Model, t.a.model.info.ContextLength}
+		if !r.broken() {
+			t.broken = 0
+		} else if t.broken++; t.broken > maxBroken {
+			return text, r.brokenError(t.broken)
 		}
 		if len(resp.Message.ToolCalls) > 0 {
-			if err := a.runTools(ctx, resp); err != nil {
-				return answer, err
+			if err := t.runTools(ctx, resp); err != nil {
+				return text, err
 			}
-			a.say(said)
-			if a.turn.finished {
-				return answer, nil
-			}
-			a.mendCall(resp)
-			continue
 		}
-		a.say(said)
-		if resp.Cut() && strings.TrimSpace(answer) != "" {
-			a.Notice("model", fmt.Sprintf("the answer of %s was cut at %s", a.profile.Model.Name, a.limit(resp)))
-		}
-		if !a.mendCall(resp) && len(said) == 0 && !a.goOn() {
-			if strings.TrimSpace(answer) == "" {
-				a.Notice("model", a.profile.Model.Name+" gave an empty answer: "+a.whyEmpty(resp))
-			}
-			return answer, nil
+		t.a.say(said)
+		if !t.goesOn(r, len(said) > 0) {
+			return text, nil
 		}
 	}
 }
 
-// maxParseRetries is how often in a row a model may send malformed tool calls.
-const maxParseRetries = 3
-
-// nextIteration counts a model call and checks the limits.
-func (a *Agent) nextIteration() error {
-	limit, budget := a.maxSteps(), a.profile.Settings.TokenBudget
-	if a.turn.iteration >= limit && limit > 0 {
+// next begins another model call: it checks the limits, counts, and makes room.
+func (t *turn) next(ctx context.Context) error {
+	a, s := t.a, &t.a.profile.Settings
+	limit := cmp.Or(a.switches.Now().MaxSteps, s.MaxSteps)
+	if limit > 0 && a.conv.Turn.Iteration() >= limit {
 		return fmt.Errorf("%w: %d model calls in this turn (raise tools.max_steps or --max-steps)", ErrMaxSteps, limit)
 	}
-	if used := a.stats.in + a.stats.out; budget > 0 && used >= budget {
-		return fmt.Errorf(
-			"%w: %d of %d tokens used (raise tools.token_budget or --token-budget)",
-			ErrBudget,
-			used,
-			budget,
-		)
+	in, out := a.conv.Stats.Spent()
+	if used := in + out; s.TokenBudget > 0 && used >= s.TokenBudget {
+		return fmt.Errorf("%w: %d of %d tokens used (raise tools.token_budget or --token-budget)",
+			ErrBudget, used, s.TokenBudget)
 	}
-	a.mu.Lock()
-	a.turn.iteration++
-	a.stats.iterations++
-	a.mu.Unlock()
-	return nil
-}
-
-// goOn decides in auto mode whether open todos keep the loop going, and reminds
-// the model of them.
-func (a *Agent) goOn() bool {
-	c := a.opts.Todo.Counts()
-	if !a.state.auto || c.Pending+c.InProgress == 0 {
-		return false
-	}
-	a.append(message.Message{
-		Message: sdk.Message{
-			Role:    message.User,
-			Type:    sdk.TypeSynthetic,
-			Content: "Auto mode is on and these todos are open. Continue with the next one.\n\n" + a.opts.Todo.String(),
-		},
-		Eject: true, Source: "auto",
-	})
-	return true
+	a.conv.Turn.Next()
+	a.conv.Stats.AddIteration()
+	return t.compactIfFull(ctx)
 }
 
 // step makes one model call with everything around it. A nil response without an
 // error means that a handler decided to do without one.
-func (a *Agent) step(ctx context.Context) (*provider.Response, error) {
+func (t *turn) step(ctx context.Context) (*provider.Response, error) {
+	a := t.a
 	if a.profile.Stale != nil && a.profile.Stale(ctx) {
 		if err := a.Reload(); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.render(); err != nil {
+	if err := a.render(ctx); err != nil {
 		return nil, err
 	}
-	var extra []string
-	if a.opts.Pipeline.Has(lifecycle.BeforeChat) {
-		out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.BeforeChatContext{Context: a.Snapshot()}, nil)
-		a.tell(out.Outcome)
-		a.say(out.Said)
-		if out.Skip {
-			return nil, ctx.Err()
-		}
-		extra = out.System
+	out := announce(ctx, a, &sdk.BeforeChatContext{})
+	if out.Skip {
+		return nil, ctx.Err()
 	}
-	return a.chatWithRecovery(ctx, extra)
+	c := &modelCall{t: t, extra: out.System}
+	return c.run(ctx)
 }
 
 // takeResponse lets the handlers judge an answer and puts it into the
 // conversation. What they say is returned: it follows the results of the tools.
-func (a *Agent) takeResponse(ctx context.Context, resp *provider.Response) ([]lifecycle.Said, error) {
-	m := resp.Message
-	a.mu.Lock()
-	a.turn.response = responseState{
-		empty: m.Content == "" &&
-			len(m.ToolCalls) == 0,
-		textless: m.Content == "",
-		calls:    len(m.ToolCalls) > 0,
-		cut:      resp.Cut(),
+func (t *turn) takeResponse(ctx context.Context, resp *provider.Response) ([]lifecycle.Said, error) {
+	a, m := t.a, resp.Message
+	a.conv.Turn.SetResponse(conversation.Response{
+		Textless: m.Content == "", Calls: len(m.ToolCalls) > 0, Cut: resp.Cut(),
+	})
+	data := &sdk.AfterResponseContext{Response: m.Content, Thinking: m.Thinking}
+	if a.opts.Pipeline.Has(lifecycle.AfterResponse) { // Rendering the arguments costs too much.
+		data.Calls = pendingCalls(m.ToolCalls)
 	}
-	a.mu.Unlock()
-	var said []lifecycle.Said
-	if a.opts.Pipeline.Has(lifecycle.AfterResponse) {
-		out := lifecycle.Emit(ctx, a.opts.Pipeline, &sdk.AfterResponseContext{
-			Context: a.Snapshot(), Response: m.Content, Thinking: m.Thinking, Calls: pendingCalls(m.ToolCalls),
-		}, nil)
-		m.Content = out.Data.Response
-		if out.Drop {
-			// The calls stay, or their results would answer nothing.
-			m.Content, m.Thinking, m.Thoughts = "", "", nil
-		}
-		defer a.tell(out.Outcome)
-		said = out.Said
+	out := emit(ctx, a, data, nil)
+	defer a.tell(out.Outcome)
+	m.Content = out.Data.Response
+	if out.Drop {
+		// The calls stay, or their results would answer nothing.
+		m.Content, m.Thinking, m.Thoughts = "", "", nil
 	}
 	if m.Content != "" || len(m.ToolCalls) > 0 {
 		m.Tokens = 0
 		a.append(m)
 	}
-	return said, ctx.Err()
+	return out.Said, ctx.Err()
+}
+
+// pendingCalls are the calls of a response as handlers see them.
+func pendingCalls(calls []sdk.MessageToolCall) []sdk.ToolCall {
+	out := make([]sdk.ToolCall, len(calls))
+	for i, c := range calls {
+		out[i] = sdk.ToolCall{Name: c.Name, Args: c.Arguments, ArgsJSON: tool.ArgsJSON(c.Arguments)}
+	}
+	return out
+}
+
+// goesOn decides whether the model is called again after a response whose tools have run:
+// for their results, for what handlers said, for a call that it must repeat, or for open
+// todos. The user is told of an answer that is cut or empty.
+func (t *turn) goesOn(r response, said bool) bool {
+	a := t.a
+	if len(r.Message.ToolCalls) > 0 {
+		if a.conv.Turn.Finished() {
+			return false
+		}
+		t.retryBrokenCall(r)
+		return true
+	}
+	if r.Cut() && !r.blank() {
+		a.Notice("model", fmt.Sprintf("the answer of %s was cut at %s", r.model.Name, r.limit()))
+	}
+	if t.retryBrokenCall(r) || said {
+		return true
+	}
+	if reminder, open := a.conv.Reminder(); open && a.switches.Auto() {
+		a.append(reminder)
+		return true
+	}
+	if r.blank() {
+		a.Notice("model", r.model.Name+" gave an empty answer: "+r.explainEmpty())
+	}
+	return false
+}
+
+// retryBrokenCall asks the model to repeat a call that the server kept back, and reports
+// whether there was one.
+func (t *turn) retryBrokenCall(r response) bool {
+	if r.Broken == "" {
+		return false
+	}
+	t.a.conv.Stats.AddParseRetry()
+	t.a.append(conversation.Once("model", "Your last tool call could not be read and was not made: "+r.Broken+
+		"\nSend it again as a proper call of one of the tools."))
+	return true
+}
+
+// titlePrompt tells a model how to name a conversation.
+const titlePrompt = "Name this conversation in at most six words. Answer with the name only, without quotes."
+
+// title has a model name the session after its first turn, where that is wanted. A
+// failure leaves the first words of the user.
+func (t *turn) title(ctx context.Context, said, answer string) {
+	a, s := t.a, &t.a.profile.Settings.Title
+	if s.Model == nil || !a.conv.WantsTitle(said, s.Length) {
+		return
+	}
+	text, cost, err := s.Model.complete(a.feed.retries(ctx), cmp.Or(s.Prompt, titlePrompt),
+		said+"\n\n"+wording.Head(answer, 2000))
+	a.conv.Stats.Spend(cost.Input, cost.Output)
+	if err != nil {
+		a.opts.Logger.Warn("no title", "error", err)
+		return
+	}
+	a.conv.Label.SetTitle(conversation.TitleOf(strings.Trim(text, "\"'"), s.Length))
 }

@@ -28,7 +28,7 @@ func TestMaxSteps(t *testing.T) {
 	}
 	// What the command line says wins over the profile.
 	r := newRig(t, loop, setup{})
-	r.SetMaxSteps(2)
+	r.Switches().SetMaxSteps(2)
 	if got := r.Snapshot().MaxSteps; got != 2 {
 		t.Errorf("MaxSteps %d", got)
 	}
@@ -75,7 +75,7 @@ turns:
 	if got := r.send("go"); got != "one" {
 		t.Errorf("without auto mode the answer is %q", got)
 	}
-	r = newRig(t, turns, setup{options: func(o *agent.Options) { o.Auto = true }})
+	r = newRig(t, turns, setup{options: func(o *agent.Options) { o.Switches.Auto = true }})
 	if got := r.send("go"); got != "three" {
 		t.Errorf("the answer is %q", got)
 	}
@@ -100,7 +100,7 @@ func TestDone(t *testing.T) {
 		setup{},
 	)
 	r.send("a")
-	r.SetDone(true)
+	r.Switches().SetDone(true)
 	r.send("b")
 	r.model.count(2)
 	if r.model.offers(1, "Done") || !r.model.offers(2, "Done") {
@@ -490,8 +490,7 @@ func TestSessionMoments(t *testing.T) {
 // and the conversation goes on. HO-64
 func TestCancelWhileStreaming(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	var r *rig
-	r = newRig(t, "turns: [{text: one two three, chunk_delay: 1h}, {text: fine, expect: {messages: 2}}]\n", setup{
+	r := newRig(t, "turns: [{text: one two three, chunk_delay: 1h}, {text: fine, expect: {messages: 2}}]\n", setup{
 		options: func(o *agent.Options) {
 			o.Observe = func(e agent.Event) {
 				if e.Kind == agent.TextDelta {

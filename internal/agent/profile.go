@@ -2,11 +2,24 @@ package agent
 
 import (
 	"context"
+	"iter"
 	"slices"
+	"strings"
 
-	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/conversation"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
+)
+
+// What a profile and a place tell the conversation. The composition root makes them.
+type (
+	Prompt         = conversation.Prompt
+	PromptOrigins  = conversation.PromptOrigins
+	Origin         = conversation.Origin
+	HookData       = conversation.HookData
+	HookInfo       = conversation.HookInfo
+	SandboxState   = conversation.SandboxState
+	ReadBeforeData = conversation.ReadBeforeData
+	ResultLimit    = conversation.ResultLimit
 )
 
 // Profile is everything that depends on which agent and mode are active. It is
@@ -24,16 +37,6 @@ type Profile struct {
 	// Stale is asked before each model call whether the profile must be resolved
 	// anew; it may wait for what is still starting. nil means never.
 	Stale func(context.Context) bool
-}
-
-// Model is which model a profile talks to, and how.
-type Model struct {
-	Provider   string // Name in the configuration.
-	Client     provider.Client
-	Name       string
-	Think      string // "off", "low", "medium", "high"; empty leaves it to the server.
-	Context    int    // Overrides the context window; 0 takes the model's own.
-	Generation provider.Generation
 }
 
 // Settings are the limits of a profile.
@@ -64,13 +67,6 @@ type Title struct {
 	Prompt string // Instructions; empty means the built-in ones.
 }
 
-// ResultLimit bounds what tool results may cost. The zero value is no limit.
-type ResultLimit struct {
-	Tokens int // Most tokens of one result.
-	// Most percent of the window that may be full afterwards; counts in place of Tokens where the window is known.
-	Percent float64
-}
-
 // Compaction says when and how the history is made shorter.
 type Compaction struct {
 	Disabled     bool
@@ -83,31 +79,59 @@ type Compaction struct {
 	Model        *Model  // Who writes the summary; nil means the active model.
 }
 
-// find returns the profile's tool of that name, deferred or not.
-func (p *Profile) find(name string) (tool.Tool, bool) {
-	for _, list := range [][]tool.Tool{p.Tools, p.Deferred} {
-		for _, t := range list {
-			if t.Name == name {
-				return t, true
+// threshold is when the history is made shorter by itself.
+func (c *Compaction) threshold() conversation.Threshold {
+	return conversation.Threshold{Percent: c.Threshold, Tokens: c.MaxTokens}
+}
+
+// all goes through the profile's tools, deferred or not.
+func (p *Profile) all() iter.Seq[*tool.Tool] {
+	return func(yield func(*tool.Tool) bool) {
+		for _, list := range [][]tool.Tool{p.Tools, p.Deferred} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
 			}
 		}
 	}
-	return tool.Tool{}, false
+}
+
+// listed is what the conversation knows about the profile's tools, in their order.
+func (p *Profile) listed() []conversation.Tool {
+	list := make([]conversation.Tool, 0, len(p.Tools)+len(p.Deferred))
+	for t := range p.all() {
+		summary, _, _ := strings.Cut(t.Description, "\n")
+		list = append(list, conversation.Tool{
+			Name: t.Name, Summary: summary, Deferred: len(list) >= len(p.Tools),
+			Bytes: len(t.Name) + len(t.Description) + len(t.Usage) + len(t.Examples) + len(t.Schema.Raw()),
+		})
+	}
+	return list
+}
+
+// among returns the tools of a part of listed.
+func (p *Profile) among(part []conversation.Tool) []tool.Tool {
+	out := make([]tool.Tool, 0, len(part))
+	for t := range p.all() {
+		if n := len(out); n < len(part) && part[n].Name == t.Name {
+			out = append(out, *t)
+		}
+	}
+	return out
+}
+
+// find returns the profile's tool of that name, deferred or not.
+func (p *Profile) find(name string) (*tool.Tool, bool) {
+	for t := range p.all() {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
 }
 
 // deferred reports whether a tool must be loaded before use.
 func (p *Profile) deferred(name string) bool {
 	return slices.ContainsFunc(p.Deferred, func(t tool.Tool) bool { return t.Name == name })
-}
-
-// apply lays what was configured by hand over what the server says of the model.
-func (m *Model) apply(info sdk.ModelInfo) sdk.ModelInfo {
-	info.Name = m.Name
-	if info.Name == "" {
-		info.Name = "unknown"
-	}
-	if m.Context > 0 {
-		info.ContextLength = m.Context
-	}
-	return info
 }

@@ -2,107 +2,53 @@ package agent
 
 import (
 	"context"
-	"fmt"
-	"reflect"
-	"strconv"
-	"strings"
 
-	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/spelling"
-	"github.com/idelchi/aura/sdk"
+	"github.com/idelchi/aura/internal/conversation"
 )
 
-// Prompt is the text from which the system prompt is made. All parts are Go
-// templates over PromptData.
-type Prompt struct {
-	Agent        string // Body of the agent's file.
-	Mode         string // Body of the mode's file.
-	System       string // A named system prompt, which includes the others; empty composes them in order.
-	Files        string // Contents of files the agent names, verbatim.
-	Instructions string // Instructions found in the workspace, verbatim.
-	ReadBefore   ReadBeforeData
-	Policy       string // Tool policy in words.
-	Origins      PromptOrigins
-}
-
-// PromptOrigins are the files of the parts, for errors.
-type PromptOrigins struct{ Agent, Mode, System Origin }
-
-// Origin is where a template was written. The zero value is nowhere.
-type Origin struct {
-	File string
-	Line int // Of the first line of the template.
-}
-
-// PromptData is what prompt templates can use.
-type PromptData struct {
-	Agent    string
-	Mode     struct{ Name string }
-	Provider string
-	Model    sdk.ModelInfo
-	Vars     map[string]string
-	Tools    struct {
-		Eager    []string // Names.
-		Deferred string   // Names and descriptions of what can be loaded.
-	}
-	WorkDir    string
-	LaunchDir  string
-	Hooks      HookData
-	Sandbox    SandboxState
-	ReadBefore ReadBeforeData
-	ToolPolicy struct{ Display string }
-}
-
-// HookData tells prompts about the shell hooks that are active.
-type HookData struct {
-	Active  []HookInfo
-	Display string // One line for each.
-	Listing string // For people: all fields, and the hooks that are disabled.
-}
-
-// HookInfo describes one active shell hook.
-type HookInfo struct{ Name, Description, Event, Matcher, Files, Command string }
-
-// SandboxState tells whether tools are confined. Enabled is what was asked for,
-// Enforced what the kernel does.
-type SandboxState struct {
-	Enabled  bool
-	Enforced bool
-	Display  string
-}
-
-// ReadBeforeData tells which operations need the file to be read first.
-type ReadBeforeData struct{ Write, Delete bool }
-
-// Refresh makes the system prompt be rendered anew before the next model call.
-func (a *Agent) Refresh() { a.system = "" }
-
-// SystemPrompt renders the system prompt if needed and returns it.
-func (a *Agent) SystemPrompt() (string, error) {
-	err := a.render()
+// SystemPrompt renders the system prompt if needed and returns it. It asks the model's
+// server about the model, which the prompt may name.
+func (a *Agent) SystemPrompt(ctx context.Context) (string, error) {
+	err := a.render(ctx)
 	return a.prompt(), err
 }
 
 // prompt is the rendered system prompt with what extensions add to it right now.
 func (a *Agent) prompt() string {
 	if a.opts.Place.Additions == nil {
-		return a.system
+		return a.conv.System()
 	}
-	return join(append([]string{a.system}, a.opts.Place.Additions()...)...)
+	return conversation.Join(append([]string{a.conv.System()}, a.opts.Place.Additions()...)...)
 }
 
 // render makes the system prompt, unless nothing changed since the last time.
-func (a *Agent) render() error {
-	if a.system != "" {
+func (a *Agent) render(ctx context.Context) error {
+	a.ResolveModel(ctx)
+	done := a.switches.Done()
+	if a.conv.System() != "" && a.promptDone == done {
 		return nil
 	}
-	a.resolveModel(context.Background())
-	text, err := a.profile.Prompt.render(a.promptData())
+	text, err := a.profile.Prompt.Render(promptData(a))
 	if err != nil {
 		return err
 	}
-	a.system = text
+	a.promptDone = done
+	a.conv.SetSystem(text)
 	return nil
+}
+
+// promptData is what the templates of the prompt can use.
+func promptData(a *Agent) conversation.PromptData {
+	p, place := &a.profile, &a.opts.Place
+	d := conversation.PromptData{
+		Agent: p.Agent, Provider: p.Model.Provider, Model: a.model.info, Vars: place.Vars,
+		WorkDir: place.Workdir, LaunchDir: place.LaunchDir, ReadBefore: p.Prompt.ReadBefore,
+		Hooks: a.Hooks(), Sandbox: place.sandbox(),
+	}
+	d.Mode.Name = p.Mode
+	d.ToolPolicy.Display = p.Prompt.Policy
+	d.SetTools(a.conv.Offer.All(), a.switches.Done())
+	return d
 }
 
 // Hooks tells about the shell hooks of the active agent and mode.
@@ -113,128 +59,10 @@ func (a *Agent) Hooks() HookData {
 	return a.opts.Place.Hooks(a.profile.Agent, a.profile.Mode)
 }
 
-func (a *Agent) promptData() PromptData {
-	p, place := &a.profile, a.opts.Place
-	d := PromptData{
-		Agent: p.Agent, Provider: p.Model.Provider, Model: a.info, Vars: place.Vars,
-		WorkDir: place.Workdir, LaunchDir: place.LaunchDir, ReadBefore: p.Prompt.ReadBefore,
+// sandbox tells whether tools are confined.
+func (p *Place) sandbox() SandboxState {
+	if p.Sandbox == nil {
+		return SandboxState{}
 	}
-	d.Mode.Name = p.Mode
-	d.ToolPolicy.Display = p.Prompt.Policy
-	for _, t := range p.Tools {
-		if t.Name != doneTool || a.state.done {
-			d.Tools.Eager = append(d.Tools.Eager, t.Name)
-		}
-	}
-	for _, t := range p.Deferred {
-		line, _, _ := strings.Cut(t.Description, "\n")
-		d.Tools.Deferred += "- " + t.Name + ": " + line + "\n"
-	}
-	d.Hooks = a.Hooks()
-	if place.Sandbox != nil {
-		d.Sandbox = place.Sandbox()
-	}
-	return d
-}
-
-// render composes the parts: agent, files, workspace instructions, mode; or the
-// named system prompt, which places them itself.
-func (p *Prompt) render(data PromptData) (string, error) {
-	agent, err := expand(p.Origins.Agent, "agent", p.Agent, nil, data)
-	if err != nil {
-		return "", err
-	}
-	mode, err := expand(p.Origins.Mode, "mode", p.Mode, nil, data)
-	if err != nil {
-		return "", err
-	}
-	if p.System == "" {
-		if data.Mode.Name != "" {
-			mode = "## Active Mode: " + data.Mode.Name + "\n\n" + mode
-		}
-		return join(agent, p.Files, p.Instructions, mode), nil
-	}
-	return expand(p.Origins.System, "system", p.System, map[string]string{
-		"agent": agent, "mode": mode, "files": p.Files, "instructions": p.Instructions,
-	}, data)
-}
-
-// expand executes a template; parts are texts it can include by name.
-func expand(from Origin, name, text string, parts map[string]string, data PromptData) (string, error) {
-	if !strings.Contains(text, "{{") {
-		return text, nil
-	}
-	t, err := config.Template(name, text)
-	if err != nil {
-		return "", from.explain(name, data.Agent, err)
-	}
-	for part := range parts {
-		// The parts are finished text: whatever looks like a template in them is not one.
-		if _, err := t.New(part).Parse("{{ index .Parts `" + part + "` }}"); err != nil {
-			return "", err
-		}
-	}
-	var b strings.Builder
-	err = t.Execute(&b, struct {
-		PromptData
-		Parts map[string]string
-	}{data, parts})
-	if err != nil {
-		return "", from.explain(name, data.Agent, err)
-	}
-	return strings.TrimSpace(b.String()), nil
-}
-
-// explain says where and what is wrong with a template in the words of the user who
-// wrote it, who knows nothing of our types.
-func (o Origin) explain(name, agent string, err error) error {
-	// template: agent:2:3: executing "agent" at <.Nothing>: can't evaluate field Nothing in type ...
-	text := strings.TrimPrefix(err.Error(), "template: "+name+":")
-	number, rest, _ := strings.Cut(text, ":")
-	line, bad := strconv.Atoi(number)
-	if bad != nil {
-		line, rest = 1, text
-	}
-	if _, after, ok := strings.Cut(rest, " executing "); ok {
-		if _, after, ok = strings.Cut(after, " at <"); ok {
-			rest = "{{" + strings.Replace(after, ">: ", "}}: ", 1)
-		}
-	}
-	if before, after, ok := strings.Cut(rest, "can't evaluate field "); ok {
-		field, _, _ := strings.Cut(after, " ")
-		rest = fmt.Sprintf("%sthere is no %q here", before, field)
-		if near := spelling.Closest(field, fields(reflect.TypeFor[PromptData]())); near != "" && near != field {
-			rest += fmt.Sprintf(" (did you mean %q?)", near)
-		}
-	}
-	if before, _, ok := strings.Cut(rest, "wrong type for value;"); ok {
-		rest = before + "the value is of another kind than the function takes"
-	}
-	where := fmt.Sprintf("%s prompt of agent %s, line %d", name, agent, line)
-	if o.File != "" {
-		where = fmt.Sprintf("%s:%d", o.File, o.Line+line-1)
-	}
-	return fmt.Errorf("%s: template: %s", where, strings.TrimSpace(rest))
-}
-
-// fields are the names of the fields of a struct and of the structs in it.
-func fields(t reflect.Type) (names []string) {
-	for f := range t.Fields() {
-		names = append(names, f.Name)
-		if f.Type.Kind() == reflect.Struct {
-			names = append(names, fields(f.Type)...)
-		}
-	}
-	return names
-}
-
-// join puts the parts that are not empty under each other.
-func join(parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p = strings.TrimSpace(p); p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, "\n\n")
+	return p.Sandbox()
 }

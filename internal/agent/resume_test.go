@@ -34,7 +34,7 @@ func TestResume(t *testing.T) {
 	if err := first.Switch(t.Context(), "other", "", "user"); err != nil {
 		t.Fatal(err)
 	}
-	first.SetDone(true)
+	first.Switches().SetDone(true)
 	first.send("make a list")
 	id := first.Log().ID()
 	if err := first.Close(t.Context(), "exit"); err != nil {
@@ -92,8 +92,8 @@ func resume(t *testing.T, r *rig, id string) {
 // the session is.
 func TestResumeAuto(t *testing.T) {
 	for _, flag := range []bool{true, false} {
-		first := newRig(t, "turns: [{text: ok}]\n", setup{options: func(o *agent.Options) { o.Auto = flag }})
-		first.SetAuto(true)
+		first := newRig(t, "turns: [{text: ok}]\n", setup{options: func(o *agent.Options) { o.Switches.Auto = flag }})
+		first.Switches().SetAuto(true)
 		first.send("go")
 		id := first.Log().ID()
 		if err := first.Close(t.Context(), "exit"); err != nil {
@@ -101,7 +101,7 @@ func TestResumeAuto(t *testing.T) {
 		}
 		r := newRig(t, "turns: [{text: ok}]\n", setup{store: first.store})
 		resume(t, r, id)
-		if got := r.Auto(); got == flag {
+		if got := r.Switches().Auto(); got == flag {
 			t.Errorf("by the command line %v: auto %v", flag, got)
 		}
 	}

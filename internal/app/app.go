@@ -4,7 +4,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,208 +15,171 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/guard"
-	"github.com/idelchi/aura/internal/hooks"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/mcp"
-	"github.com/idelchi/aura/internal/plugin"
-	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/models"
+	"github.com/idelchi/aura/internal/profile"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
-	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/tools"
+	"github.com/idelchi/aura/internal/workspace"
 )
 
 // App is one running program: a session with everything around it.
 type App struct {
-	opts     Options
+	*workspace.Workspace
 	face     Face
-	workdir  string
-	env      environ
 	log      *slog.Logger
 	closeLog func() error
+	notices  notices
 
-	pipeline *lifecycle.Pipeline
-	agent    *agent.Agent
-	commands *commands.Session
-	parts
-	state
+	pipeline   *lifecycle.Pipeline
+	extensions *extension.Set
+	sandbox    *sandbox.Confinement
+	agent      *agent.Agent
+	commands   *commands.Session
+	todo       todo.List
+	reads      guard.Reads // What the model has seen.
 
-	mu sync.Mutex // Guards what sub-agents resolve side by side.
-	shared
+	mu  sync.Mutex
+	now generation
 }
 
-// parts are what extends the session.
-type parts struct {
-	hooks      *hooks.Set
-	plugins    *plugin.Set // nil: none.
-	servers    *mcp.Hub
-	extensions extensions
-}
-
-// state is what tools and guards remember during the session.
-type state struct {
-	reads    guard.Reads
-	pick     pick
-	confined confinement
-	todo     *todo.List
-}
-
-// shared is guarded by App.mu.
-type shared struct {
-	cfg     *config.Config
-	written written
-	tools   map[string]tool.Tool
-	clients map[string]provider.Client
-	cache   map[[2]string]resolved
-}
-
-// Read reads the configuration of a session and starts nothing. What it returns is
-// for looking at the parts: it holds no conversation and needs no Close.
-func Read(o Options) (*App, error) {
-	start, err := filepath.Abs(o.Homes.Workdir)
-	if err != nil {
-		return nil, fmt.Errorf("workdir: %w", err)
-	}
-	workdir := cmp.Or(o.Task.Workdir, start)
-	if info, err := os.Stat(workdir); err != nil {
-		return nil, fmt.Errorf("workdir: %w", err)
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("workdir: %s is not a directory", workdir)
-	}
-	a := &App{
-		opts:    o,
-		workdir: workdir,
-		log:     slog.New(slog.DiscardHandler),
-		state:   state{todo: &todo.List{}},
-		shared: shared{
-			tools:   map[string]tool.Tool{},
-			clients: map[string]provider.Client{},
-			cache:   map[[2]string]resolved{},
-		},
-	}
-	if !o.Confined { // A child gets its whole environment from its parent.
-		if a.env, err = loadEnviron(o.EnvFile, start); err != nil {
-			return nil, err
-		}
-	}
-	a.env = a.env.with(o.Task.Env)
-	homes, err := config.FindHomes(o.Homes)
-	if err != nil {
-		return nil, err
-	}
-	if a.cfg, err = config.Load(homes); err != nil {
-		return nil, err
-	}
-	a.cfg = a.cfg.WithTask(o.Task.Features)
-	a.written = readWritten(homes, workdir)
-	return a, nil
+// generation is what follows from one reading of the configuration.
+type generation struct {
+	cfg      *config.Config
+	models   *models.Models
+	profiles *profile.Profiles
 }
 
 // Open reads the configuration and starts a session for the given face. The
 // session has said nothing yet; call Start. ctx is for the opening only.
 func Open(ctx context.Context, o Options, face Face) (*App, error) {
-	a, err := Read(o)
+	place, err := workspace.Read(o)
 	if err != nil {
 		return nil, err
 	}
-	homes := a.cfg.Homes
-	a.face = face
-	if a.face.Print == nil {
-		a.face.Print = func(string) {}
+	if face.Print == nil {
+		face.Print = func(string) {}
 	}
-	if a.log, a.closeLog, err = openLog(o.Debug, homes.Last()); err != nil {
+	a := &App{Workspace: place, face: face}
+	if a.log, a.closeLog, err = openLog(o.Debug, a.Config().Homes.Last()); err != nil {
 		return nil, err
 	}
-	if err := a.compose(ctx, homes); err != nil {
+	if err := a.compose(ctx); err != nil {
 		return nil, errors.Join(err, a.release())
 	}
 	return a, nil
 }
 
-// compose builds the session: pipeline, parts, agent and commands.
-func (a *App) compose(ctx context.Context, homes config.Homes) (err error) {
-	if a.extensions.host, err = a.startExtensions(a.cfg, false); err != nil {
-		return err
-	}
-	approvals := &guard.Approvals{}
-	approvals.Restore(a.cfg.Approvals)
-	a.commands = &commands.Session{
-		Reads:     &guard.ReadSwitches{},
-		Approvals: approvals,
-		Store:     Sessions(homes, a.workdir),
-	}
-	a.pipeline = lifecycle.New(
-		lifecycle.Options{Logger: a.log, Shell: a.shell, Begin: a.face.Begin, Trace: a.face.Trace},
-	)
-	guards := guard.Bindings(guard.Options{Tool: a.tool, For: a.guarded, Reads: &a.reads, Approvals: approvals})
-	guards = append(guards, sandbox.Guard(a.tool, a.sandboxed))
-	a.pipeline.Bind(lifecycle.Guard, append(guards, a.opts.Watch...))
-	set, report, err := a.loadHooks(a.cfg, nil)
+// compose builds the session: pipeline, extensions, agent and commands.
+func (a *App) compose(ctx context.Context) (err error) {
+	approvals, reads := &guard.Approvals{}, &guard.ReadSwitches{}
+	approvals.Restore(a.Config().Approvals)
+	a.pipeline = lifecycle.New(lifecycle.Options{
+		Logger: a.log, Shell: a.Shell, Begin: a.face.Begin, Trace: a.face.Trace,
+	})
+	a.sandbox = sandbox.New(sandbox.Options{
+		Workdir: a.Workdir(), Command: a.Options().Reexec, Env: a.Env, Logger: a.log,
+		Notice: func(text string) { a.notices.say("sandbox", text) },
+	})
+	kinds, err := a.kinds(a.Config(), a.guards(approvals))
 	if err != nil {
 		return err
 	}
-	a.useHooks(set, report)
-	plugins, err := a.loadPlugins(ctx, a.cfg)
-	if err != nil {
+	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, workspace.BuiltinTools()); err != nil {
 		return err
 	}
-	a.usePlugins(plugins)
-	if err := a.openServers(); err != nil {
+	m := a.ModelOptions()
+	m.Logger = a.log
+	a.now = a.generation(a.Config(), models.New(m), reads)
+	if err := a.openAgent(Sessions(a.Config().Homes, a.Workdir()), approvals, reads); err != nil {
 		return err
 	}
-	if err := a.openAgent(); err != nil {
-		return err
-	}
-	a.wireCommands()
-	a.logOpened()
+	p := a.agent.Profile()
+	a.log.Info("session opened", "workdir", a.Workdir(), "homes", a.Config().Homes.All(), "agent", p.Agent,
+		"mode", p.Mode, "provider", p.Model.Provider, "model", p.Model.Name, "tools", len(p.Tools))
 	return ctx.Err()
 }
 
-// release ends everything that runs beside the agent.
-func (a *App) release() error {
-	a.servers.Close()
-	a.extensions.close()
-	a.closeWorkers()
-	a.plugins.Close()
-	return a.closeLog()
+// guards are the built-in gates of the session.
+func (a *App) guards(approvals *guard.Approvals) []lifecycle.Binding {
+	list := guard.Bindings(guard.Options{
+		Tool: a.Tool, Reads: &a.reads, Approvals: approvals,
+		For: func(name, mode string) (guard.Config, error) { return a.current().profiles.Guard(name, mode) },
+	})
+	rules := func(name, mode string) (*sandbox.Rules, error) { return a.current().profiles.Sandbox(name, mode) }
+	return append(append(list, sandbox.Guard(a.Tool, rules)), a.Options().Watch...)
 }
 
-// openAgent makes the agent of the session.
-func (a *App) openAgent() error {
-	o := agent.Options{
-		Pipeline: a.pipeline,
-		Resolve:  a.resolve,
-		Agent:    a.opts.Choice.Agent,
-		Mode:     a.opts.Choice.Mode,
-		Auto:     a.opts.Choice.Auto,
-		Think:    a.opts.Choice.Think,
-		Todo:     a.todo,
-		Logger:   a.log,
-		Place: agent.Place{
-			Workdir:   a.workdir,
-			LaunchDir: a.workdir,
-			Vars:      a.opts.Vars,
-			Servers:   a.servers.Connected,
-			Hooks:     a.hookData,
-			Sandbox:   a.sandboxState,
-			Shell:     a.shell,
-			Additions: a.extensions.prompts,
-		},
-		Observe: a.kept(a.logged(a.face.Observe)),
-		Ask:     a.face.Ask,
-		Exists:  func(name string) bool { _, ok := a.tool(name); return ok },
-		Meta:    a.completeMeta,
+// generation makes what follows from a configuration.
+func (a *App) generation(cfg *config.Config, m *models.Models, reads *guard.ReadSwitches) generation {
+	o := a.ProfileOptions(cfg, m)
+	o.Sandbox, o.Reads, o.Stale = a.sandbox, reads, a.staleServers
+	o.Servers = func() profile.Servers { return a.servers() }
+	o.Tools = func(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {
+		return a.extensions.Tools(a.builtinTools(f, find))
 	}
-	if dir, err := os.Getwd(); err == nil {
-		o.Place.LaunchDir = dir
+	return generation{cfg, m, profile.New(o)}
+}
+
+// builtinTools are the tools that are there without any extension.
+func (a *App) builtinTools(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {
+	bash := f.Tools.Bash
+	return tools.New(tools.Options{
+		Todo: &a.todo, Env: a.Env, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
+		Parallel: func(name string) bool {
+			t, ok := find(name)
+			return f.Tools.Parallel && ok && !t.Serial
+		},
+		Bash: tools.BashLimits{
+			Timeout: bash.Timeout, MaxBytes: bash.Truncation.MaxBytes, MaxLines: bash.Truncation.MaxLines,
+			Head: bash.Truncation.Head, Tail: bash.Truncation.Tail,
+		},
+	})
+}
+
+// current is the generation that is in force.
+func (a *App) current() generation {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now
+}
+
+// use puts a generation in force and returns the one before.
+func (a *App) use(g generation) (old generation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	old, a.now = a.now, g
+	return old
+}
+
+// openAgent makes the agent of the session, and the commands that act on it.
+func (a *App) openAgent(store *session.Store, approvals *guard.Approvals, reads *guard.ReadSwitches) error {
+	o := agent.Options{
+		Pipeline: a.pipeline, Todo: &a.todo, Logger: a.log,
+		Resolve: func(name, mode string) (agent.Profile, error) { return a.current().profiles.Resolve(name, mode) },
+		Agent:   a.Options().Choice.Agent, Mode: a.Options().Choice.Mode,
+		Switches: agent.Choices{
+			Auto: a.Options().Choice.Auto, Verbose: a.Options().Choice.Verbose, Think: a.Options().Choice.Think,
+			MaxSteps: a.Options().Limits.MaxSteps,
+		},
+		Place:   a.agentPlace(),
+		Observe: kept(store, logged(a.Options().Debug, a.log, a.face.Observe)), Ask: a.face.Ask,
+		Exists: func(name string) bool { _, ok := a.Tool(name); return ok },
+		Meta:   func(m *session.Meta) { a.completeMeta(m, approvals, reads) },
 	}
 	if a.face.Approve != nil {
-		o.Approve = a.approve
+		o.Approve = agent.Remembering(a.face.Approve, keeper(a.Config().Homes, a.Workdir(), approvals), func(source, text string) {
+			a.agent.Notice(source, text)
+		})
 	}
-	if a.commands.Store != nil {
-		log, err := a.commands.Store.Create(session.Meta{Workdir: a.workdir})
+	if store != nil {
+		log, err := store.Create(session.Meta{Workdir: a.Workdir()})
 		if err != nil {
 			return err
 		}
@@ -227,9 +189,46 @@ func (a *App) openAgent() error {
 	if a.agent, err = agent.New(o); err != nil {
 		return err
 	}
-	a.agent.SetMaxSteps(a.opts.Limits.MaxSteps)
-	a.agent.SetVerbose(a.opts.Choice.Verbose)
+	a.commands = a.commandSession(store, approvals, reads)
 	return nil
+}
+
+// agentPlace is where the agent works.
+func (a *App) agentPlace() agent.Place {
+	p := agent.Place{
+		Workdir: a.Workdir(), LaunchDir: a.Workdir(), Vars: a.Options().Vars, Shell: a.Shell, Hooks: a.hookData,
+		Additions: a.extensions.Prompts,
+		Servers:   func() []string { return extension.Find[*mcp.Servers](a.extensions).Hub.Connected() },
+		Sandbox:   func() agent.SandboxState { return agent.SandboxState(sandbox.StateOf(a.rules())) },
+	}
+	if dir, err := os.Getwd(); err == nil {
+		p.LaunchDir = dir
+	}
+	return p
+}
+
+// rules are those of the sandbox for the active agent; nil while it is off.
+func (a *App) rules() *sandbox.Rules {
+	if a.agent == nil {
+		return nil
+	}
+	p := a.agent.Profile()
+	r, _ := a.current().profiles.Sandbox(p.Agent, p.Mode)
+	return r
+}
+
+// keeper remembers approvals. What is allowed in a project is kept in its own home, and
+// nowhere else.
+func keeper(homes config.Homes, workdir string, approvals *guard.Approvals) agent.Keeper {
+	return agent.Keeper{
+		Allow: func(pattern string) { approvals.Allow(pattern) },
+		Save: func(home, pattern string) error {
+			return approvals.Save(filepath.Join(home, "config", "rules", "approvals.yaml"), pattern)
+		},
+		Homes: map[agent.Remember]string{
+			agent.ForProject: homes.Project(workdir), agent.ForAlways: homes.Global,
+		},
+	}
 }
 
 // openLog opens the debug log in home.
@@ -248,25 +247,23 @@ func openLog(debug bool, home string) (*slog.Logger, func() error, error) {
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f.Close, nil
 }
 
-// shell runs a `bash:` term of a condition.
-func (a *App) shell(ctx context.Context, command string) bool {
-	r, err := sh.Run(ctx, sh.Command{Script: command, Dir: a.workdir, Env: a.env.list()})
-	return err == nil && r.ExitCode == 0
+// Tool finds a tool by name, whether or not a filter hides it.
+func (a *App) Tool(name string) (tool.Tool, bool) { return a.current().profiles.Tool(name) }
+
+// Tools lists every tool by name, those of extensions included.
+func (a *App) Tools() []tool.Tool {
+	a.ready(context.Background())
+	return a.current().profiles.Tools()
 }
 
-// tool finds a tool by name, whether or not a filter hides it.
-func (a *App) tool(name string) (tool.Tool, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	t, ok := a.tools[name]
-	return t, ok
+// ToolNames names every tool, and those of ours that are there only when they are needed.
+func (a *App) ToolNames() []string {
+	a.ready(context.Background())
+	return a.current().profiles.Names()
 }
 
 // Agent returns the agent of the session.
 func (a *App) Agent() *agent.Agent { return a.agent }
-
-// Config returns the configuration.
-func (a *App) Config() *config.Config { return a.cfg }
 
 // Commands returns what slash commands act on.
 func (a *App) Commands() *commands.Session { return a.commands }
@@ -278,19 +275,17 @@ func (a *App) Start(ctx context.Context, key string) error {
 		if err := commands.Resume(ctx, a.commands, key, func() { a.Ready(ctx) }); err != nil {
 			return err
 		}
-		a.agent.SetVerbose(a.agent.Verbose() || a.opts.Choice.Verbose)
+		a.agent.Switches().SetVerbose(a.agent.Switches().Verbose() || a.Options().Choice.Verbose)
 	}
 	a.startServers(ctx)
 	a.Ready(ctx)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := a.checkFilters(); err != nil {
+	if err := a.current().profiles.CheckFilters(); err != nil {
 		return err
 	}
-	a.reviewWritten()
-	a.warnSandbox()
-	a.hiddenCommands()
+	a.review()
 	a.agent.Start(ctx, key != "")
 	return ctx.Err()
 }
@@ -298,8 +293,21 @@ func (a *App) Start(ctx context.Context, key string) error {
 // Ready waits for what starts in the background: Python extensions. Later calls cost
 // nothing.
 func (a *App) Ready(ctx context.Context) {
-	a.extensions.attach(a.agent)
-	a.joinExtensions(ctx)
+	a.notices.deliver(a.agent.Notice)
+	a.ready(ctx)
+}
+
+func (a *App) ready(ctx context.Context) {
+	if a.extensions.Ready(ctx) {
+		if err := a.agent.Reload(); err != nil { // What it may use depends on what there is.
+			a.notices.say("extensions", err.Error())
+		}
+	}
+}
+
+// Submit processes one input of the user: a slash command, or something for the model.
+func (a *App) Submit(ctx context.Context, input string) error {
+	return a.commands.Process(ctx, input, "")
 }
 
 // Latest names the latest session of the working directory.
@@ -307,56 +315,18 @@ func (a *App) Latest() (string, error) {
 	if a.commands.Store == nil {
 		return "", errors.New("no sessions are kept: there is neither a project home nor a global one")
 	}
-	return a.commands.Store.Latest(a.workdir)
-}
-
-// Submit processes one input of the user: a slash command, or something for the
-// model.
-func (a *App) Submit(ctx context.Context, input string) error { return a.SubmitWith(ctx, input, "") }
-
-// SubmitWith is Submit for an input that text was piped to, which goes to the model
-// behind what the input sends there; see Takes.
-func (a *App) SubmitWith(ctx context.Context, input, piped string) error {
-	a.agent.CountInteraction()
-	name, args, ok := commands.Parse(input)
-	if !ok {
-		_, err := a.agent.Send(ctx, agent.Input{Text: commands.WithPiped(input, piped)})
-		return err
-	}
-	c, err := commands.Find(a.commands.Commands(), name)
-	if err != nil {
-		return err
-	}
-	if c.Raw {
-		args = commands.Typed(input)
-	}
-	return c.Call(ctx, a.commands, args, piped)
-}
-
-// Takes reports whether an input sends something to the model that piped text can go with.
-func (a *App) Takes(input string) bool {
-	name, _, ok := commands.Parse(input)
-	if !ok {
-		return true
-	}
-	c, err := commands.Find(a.commands.Commands(), name)
-	return err == nil && c.Prompt != nil
-}
-
-// Rendered is what an input sends to the model, as far as that can be told without
-// running anything: custom commands are expanded, other commands stay as they are.
-func (a *App) Rendered(ctx context.Context, input, piped string) (string, error) {
-	if name, args, ok := commands.Parse(input); ok {
-		if c, err := commands.Find(a.commands.Commands(), name); err == nil && c.Template {
-			in, err := c.Prompt(ctx, a.commands, args)
-			return commands.WithPiped(in.Text, piped), err
-		}
-	}
-	return commands.WithPiped(input, piped), nil
+	return a.commands.Store.Latest(a.Workdir())
 }
 
 // Close ends the session. reason is "exit", "error" or "cancelled".
 func (a *App) Close(reason string) error {
 	a.log.Info("session ends", "reason", reason)
 	return errors.Join(a.agent.Close(context.Background(), reason), a.release())
+}
+
+// release ends everything that runs beside the agent.
+func (a *App) release() error {
+	a.extensions.Close()
+	a.sandbox.Close()
+	return a.closeLog()
 }

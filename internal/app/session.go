@@ -2,17 +2,25 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/extension"
+	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/hooks"
+	"github.com/idelchi/aura/internal/models"
+	"github.com/idelchi/aura/internal/profile"
+	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
-	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/skills"
+	"github.com/idelchi/aura/internal/workspace"
 )
 
 // Sessions is where sessions are kept: in the project's home if there is one, else in
@@ -39,15 +47,15 @@ func Sessions(homes config.Homes, workdir string) *session.Store {
 
 // kept makes an observer that, before the first turn is written to the session, keeps
 // git away from it.
-func (a *App) kept(observe func(agent.Event)) func(agent.Event) {
-	if a.commands.Store == nil {
+func kept(store *session.Store, observe func(agent.Event)) func(agent.Event) {
+	if store == nil {
 		return observe
 	}
 	var once sync.Once
 	return func(e agent.Event) {
 		if e.Kind == agent.TurnStarted {
 			// If it fails, so does the session, which says why.
-			once.Do(func() { _ = config.Ignore(filepath.Dir(a.commands.Store.Dir())) })
+			once.Do(func() { _ = config.Ignore(filepath.Dir(store.Dir())) })
 		}
 		if observe != nil {
 			observe(e)
@@ -55,192 +63,206 @@ func (a *App) kept(observe func(agent.Event)) func(agent.Event) {
 	}
 }
 
-// wireCommands connects the slash commands to the session.
-func (a *App) wireCommands() {
-	s := a.commands
-	s.Agent = a.agent
-	s.Commands = func() []commands.Command {
-		return a.serverCommands(a.extensionCommands(a.pluginCommands(a.ownCommands())))
+// commandSession is what slash commands act on.
+func (a *App) commandSession(
+	store *session.Store, approvals *guard.Approvals, reads *guard.ReadSwitches,
+) *commands.Session {
+	return &commands.Session{
+		Agent: a.agent, Store: store, Reads: reads, Approvals: approvals, MCP: a.MCP(),
+		Skills: skillsOf{a.extensions}, Extensions: a.extensions,
+		Lists: commands.Lists{
+			Commands: func() []commands.Command { all, _ := a.allCommands(); return all },
+			Agents:   func() []commands.Choice { return agentChoices(a.current().cfg, a.agent.Profile().Agent) },
+			Modes:    func() []commands.Choice { return modeChoices(a.current().cfg, a.agent.Profile().Mode) },
+			Tools:    a.Tools, Models: a.modelChoices,
+		},
+		Actions: commands.Actions{
+			Print: a.face.Print, Submit: a.Submit, Shell: a.Shell, SetModel: a.setModel,
+			Reload:     func(ctx context.Context) error { return a.reload(ctx, approvals, reads) },
+			Sandbox:    func() agent.SandboxState { return agent.SandboxState(sandbox.StateOf(a.rules())) },
+			SetSandbox: func(on bool) error { a.sandbox.Switch(on); return a.agent.Reload() },
+			Restore:    func(m session.Meta) { a.restore(m, approvals, reads) },
+		},
 	}
-	s.Agents = a.agents
-	s.Modes = a.modes
-	s.Tools = a.allTools
-	s.MCP = a.servers
-	s.Models = a.modelChoices
-	s.Skills = a.Skills
-	s.Extensions = a.extensions.list
-	s.Print = a.face.Print
-	s.Submit = a.Submit
-	s.Reload = a.reload
-	s.SetModel = a.setModel
-	s.Shell = a.shell
-	s.Sandbox = a.sandboxState
-	s.SetSandbox = a.setSandbox
-	s.Restore = a.restore
 }
 
-// agents lists the agents a user can choose.
-func (a *App) agents() []commands.Choice {
-	var list []commands.Choice
-	for _, x := range a.cfg.Agents {
+// skillsOf are the skills that are in force: after a reload they are others.
+type skillsOf struct{ set *extension.Set }
+
+func (s skillsOf) Table() string { return extension.Find[*skills.Set](s.set).Table() }
+func (s skillsOf) Text(name string) (string, error) {
+	return extension.Find[*skills.Set](s.set).Text(name)
+}
+
+// allCommands are the commands of the session, and those that others hide.
+func (a *App) allCommands() (all, hidden []commands.Command) {
+	var custom []commands.Text
+	for _, c := range a.current().cfg.Commands {
+		custom = append(custom, commands.Text{
+			Name: c.Name, Description: c.Description, Hints: c.Hints, Body: c.Body, File: c.Source.File,
+		})
+	}
+	return commands.All(custom, a.extensions.Commands())
+}
+
+// agentChoices lists the agents a user can choose.
+func agentChoices(cfg *config.Config, active string) (list []commands.Choice) {
+	for _, x := range cfg.Agents {
 		if !x.Hide {
-			list = append(
-				list,
-				commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Agent},
-			)
+			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == active})
 		}
 	}
 	return list
 }
 
-// modes lists the modes a user can choose.
-func (a *App) modes() []commands.Choice {
-	var list []commands.Choice
-	for _, x := range a.cfg.Modes {
+// modeChoices lists the modes a user can choose.
+func modeChoices(cfg *config.Config, active string) (list []commands.Choice) {
+	for _, x := range cfg.Modes {
 		if !x.Hide {
-			list = append(
-				list,
-				commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == a.agent.Profile().Mode},
-			)
+			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == active})
 		}
 	}
 	return list
 }
 
-// allTools lists every tool by name.
-func (a *App) allTools() []tool.Tool {
-	a.joinExtensions(context.Background())
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := make([]tool.Tool, 0, len(a.tools))
-	for _, t := range a.tools {
-		list = append(list, t)
-	}
-	slices.SortFunc(list, func(x, y tool.Tool) int { return strings.Compare(x.Name, y.Name) })
-	return list
-}
-
-// ToolNames names every tool, and those of ours that are there only when they are needed.
-func (a *App) ToolNames() []string {
-	names := builtinLater()
-	for _, t := range a.allTools() {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
+// modelChoices lists the models of the provider of the active agent.
 func (a *App) modelChoices(ctx context.Context) ([]commands.Choice, error) {
-	_, models, err := a.Models(ctx, "")
+	now, name := a.current(), ""
+	if active, err := now.cfg.Provider(a.agent.Profile().Model.Provider); err == nil {
+		name = active.Name
+	}
+	_, all, err := now.models.List(ctx, name)
 	var list []commands.Choice
-	for _, m := range models {
-		list = append(
-			list,
-			commands.Choice{Name: m.Name, Description: m.Family, Active: m.Name == a.agent.Profile().Model.Name},
-		)
+	for _, m := range all {
+		active := m.Name == a.agent.Profile().Model.Name
+		list = append(list, commands.Choice{Name: m.Name, Description: m.Family, Active: active})
 	}
 	return list, err
 }
 
+// setModel overrides the model of every agent from now on.
+func (a *App) setModel(name string) error {
+	undo := a.current().models.Pick(name)
+	err := a.agent.Reload()
+	if err != nil {
+		undo()
+	}
+	return err
+}
+
+// hookData tells prompts and people about the hooks of an agent in a mode.
+func (a *App) hookData(name, mode string) agent.HookData {
+	set := extension.Find[*hooks.Set](a.extensions)
+	active := set.Active(name, mode)
+	d := agent.HookData{Display: hooks.Display(active), Listing: set.Listing(name, mode)}
+	for _, h := range active {
+		d.Active = append(d.Active, agent.HookInfo(h))
+	}
+	return d
+}
+
 // reload reads the configuration anew. If it is wrong, the old one stays in force.
-func (a *App) reload(ctx context.Context) error {
-	homes, err := config.FindHomes(a.opts.Homes)
+func (a *App) reload(ctx context.Context, approvals *guard.Approvals, reads *guard.ReadSwitches) error {
+	cfg, err := workspace.ReadConfig(a.Options())
 	if err != nil {
 		return err
 	}
-	cfg, err := config.Load(homes)
+	kinds, err := a.kinds(cfg, a.guards(approvals))
 	if err != nil {
 		return err
 	}
-	cfg = cfg.WithTask(a.opts.Task.Features)
-	set, report, err := a.loadHooks(cfg, nil)
+	next := a.generation(cfg, a.current().models.Reload(cfg), reads)
+	err = a.extensions.Reload(ctx, kinds, workspace.BuiltinTools(), func() error {
+		old := a.use(next)
+		if err := a.agent.Reload(); err != nil {
+			a.use(old)
+			return err
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	servers, err := a.loadServers(cfg)
-	if err != nil {
+	if err := a.agent.Reload(); err != nil { // The servers are those of the new configuration only now.
 		return err
 	}
-	plugins, err := a.loadPlugins(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	a.mu.Lock()
-	oldCfg, oldClients, oldPlugins, oldTools, oldWritten := a.cfg, a.clients, a.plugins, a.tools, a.written
-	a.cfg, a.clients, a.plugins, a.tools = cfg, map[string]provider.Client{}, plugins, map[string]tool.Tool{}
-	a.written = readWritten(homes, a.workdir)
-	a.mu.Unlock()
-	if err := a.agent.Reload(); err != nil {
-		a.mu.Lock()
-		a.cfg, a.clients, a.plugins, a.tools, a.written = oldCfg, oldClients, oldPlugins, oldTools, oldWritten
-		a.mu.Unlock()
-		plugins.Close()
-		return err
-	}
-	a.useHooks(set, report)
-	a.usePlugins(plugins)
-	oldPlugins.Close()
-	if err := a.useServers(ctx, servers); err != nil {
-		return err
-	}
-	if err := a.reloadExtensions(ctx, cfg); err != nil {
-		return err
-	}
-	a.hiddenCommands()
-	a.commands.Approvals.Restore(cfg.Approvals)
-	a.reviewWritten()
-	a.warnSandbox()
+	a.startServers(ctx)
+	approvals.Restore(cfg.Approvals)
+	a.review()
 	return nil
 }
 
 // restore takes over what the guards knew in a session that is resumed, and its model. Files that
 // changed since count as not read.
-func (a *App) restore(m session.Meta) {
+func (a *App) restore(m session.Meta, approvals *guard.Approvals, reads *guard.ReadSwitches) {
 	a.reads.Restore(m.FilesRead, m.Stats.StartTime.Add(m.Stats.Duration))
-	a.commands.Approvals.Allow(m.Approvals...)
-	a.commands.Reads.Write, a.commands.Reads.Delete = m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete
-	a.restoreModel(m.Switches)
+	approvals.Allow(m.Approvals...)
+	reads.Write, reads.Delete = m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete
+	err := a.current().models.Restore(models.Choice{Provider: m.Switches.Provider, Model: m.Switches.Model})
+	if err != nil {
+		a.agent.Notice("resume", fmt.Sprintf("%v; the model is not that of the session", err))
+	}
 }
 
 // completeMeta adds what the guards know, and what was chosen, to what is saved about
 // the session.
-func (a *App) completeMeta(m *session.Meta) {
+func (a *App) completeMeta(m *session.Meta, approvals *guard.Approvals, reads *guard.ReadSwitches) {
 	m.FilesRead = a.reads.Files()
-	m.Approvals = a.commands.Approvals.Session()
-	m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete = a.commands.Reads.Write, a.commands.Reads.Delete
-	a.mu.Lock()
-	picked := a.picked()
-	a.mu.Unlock()
-	m.Switches.Provider, m.Switches.Model = picked.provider, picked.model
+	m.Approvals = approvals.Session()
+	m.Switches.ReadBeforeWrite, m.Switches.ReadBeforeDelete = reads.Write, reads.Delete
+	choice := a.current().models.Choice()
+	m.Switches.Provider, m.Switches.Model = choice.Provider, choice.Model
 }
 
-// approve puts a call to the user and remembers the decision for as long as
-// they say. What is allowed in a project is kept in its own home, and nowhere else.
-func (a *App) approve(ctx context.Context, q agent.Approval) agent.Decision {
-	homes := map[agent.Remember]string{
-		agent.ForProject: a.cfg.Homes.Project(a.workdir),
-		agent.ForAlways:  a.cfg.Homes.Global,
+// review tells the user what of their files has no effect.
+func (a *App) review() {
+	now := a.current()
+	for _, p := range a.extensions.Problems(workspace.BuiltinTools()) {
+		if p.Kind == "extensions" {
+			a.extensionNotice(p.Name, p.Text)
+			continue
+		}
+		a.agent.Notice(p.Kind, p.Text)
 	}
-	q.Keep = []agent.Remember{agent.ForSession}
-	for _, r := range []agent.Remember{agent.ForProject, agent.ForAlways} {
-		if homes[r] != "" {
-			q.Keep = append(q.Keep, r)
+	all, hidden := a.allCommands()
+	for _, c := range hidden {
+		a.agent.Notice(commands.Hidden(c, all))
+	}
+	for _, text := range now.profiles.Undefined() {
+		a.agent.Notice("tools", text)
+	}
+	mistakes, err := profile.PolicyMistakes(now.cfg, a.Options().Overrides, a.ToolNames())
+	if err != nil {
+		mistakes = []string{err.Error()}
+	}
+	for _, text := range mistakes {
+		a.agent.Notice("policy", text)
+	}
+	for _, text := range a.rules().Notices() {
+		a.agent.Notice("sandbox", text)
+	}
+}
+
+// ServeConfined is the life of a sandboxed child: it runs the tools its parent asks
+// for, under the rules its parent set, until its input ends.
+func (a *App) ServeConfined(ctx context.Context, in io.Reader, out io.Writer) error {
+	r, ok := sandbox.Requested()
+	if !ok {
+		return errors.New("--worker is for sandboxed processes that aura starts by itself")
+	}
+	return sandbox.Serve(ctx, in, out, r, a.Tool)
+}
+
+// logged makes an observer that also writes the course of the session into the debug
+// log: what happened and how long it took, not what was said.
+func logged(debug bool, log *slog.Logger, observe func(agent.Event)) func(agent.Event) {
+	if !debug {
+		return observe
+	}
+	return func(e agent.Event) {
+		e.Log(log)
+		if observe != nil {
+			observe(e)
 		}
 	}
-	d := a.face.Approve(ctx, q)
-	if !d.Allow || d.Pattern == "" || d.Remember == "" {
-		return d
-	}
-	if !q.Keeps(d.Remember) {
-		a.agent.Notice(
-			"approvals",
-			"there is no home to keep that in: it holds for this session (aura init makes one for the project)",
-		)
-		d.Remember = agent.ForSession
-	}
-	if d.Remember == agent.ForSession {
-		a.commands.Approvals.Allow(d.Pattern)
-	} else if err := a.commands.Approvals.Save(filepath.Join(homes[d.Remember], "config", "rules", "approvals.yaml"), d.Pattern); err != nil {
-		a.agent.Notice("approvals", err.Error())
-	}
-	return d
 }

@@ -35,13 +35,13 @@ two shell hooks, one refuses a call and one tidies up after another; a Go plugin
 does not let the model stop too early; where there is a Python, an extension counts
 along. The dim lines show the moments of the lifecycle at which they can do so.`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), keep) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), e, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the project afterwards")
 	return cmd
 }
 
-func (e *env) demo(ctx context.Context, keep bool) (err error) {
+func demo(ctx context.Context, e *env, keep bool) (err error) {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	dir, err := os.MkdirTemp("", "aura-demo-")
@@ -53,7 +53,7 @@ func (e *env) demo(ctx context.Context, keep bool) (err error) {
 	} else {
 		defer os.RemoveAll(dir)
 	}
-	home, err := layOutDemo(dir)
+	home, err := writeDemo(dir)
 	if err != nil {
 		return err
 	}
@@ -84,16 +84,13 @@ func (e *env) demo(ctx context.Context, keep bool) (err error) {
 	return err
 }
 
-// layOutDemo writes the project and its configuration.
-func layOutDemo(dir string) (home string, err error) {
+// writeDemo writes the project and its configuration.
+func writeDemo(dir string) (home string, err error) {
 	home = filepath.Join(dir, config.Dir)
 	files := map[string]string{
-		"demo/greet.sh": filepath.Join(dir, "greet.sh"),
-		"demo/test.sh":  filepath.Join(dir, "test.sh"),
-		"demo/script.yaml": filepath.Join(
-			home,
-			"script.yaml",
-		),
+		"demo/greet.sh":      filepath.Join(dir, "greet.sh"),
+		"demo/test.sh":       filepath.Join(dir, "test.sh"),
+		"demo/script.yaml":   filepath.Join(home, "script.yaml"),
 		"demo/hooks.yaml":    filepath.Join(home, "config", "hooks", "demo.yaml"),
 		"demo/tested.go.txt": filepath.Join(home, "plugins", "tested", "main.go"),
 	}
@@ -131,7 +128,7 @@ func narrate(note func(string)) []lifecycle.Binding {
 	var list []lifecycle.Binding
 	for _, row := range lifecycle.Moments() {
 		if row.Moment == lifecycle.StreamChunk || row.Moment == lifecycle.TransformMessages {
-			continue // Too many to be read.
+			continue // Too many to read.
 		}
 		list = append(list, lifecycle.Binding{
 			Source: lifecycle.Source{Kind: lifecycle.Guard, Name: "demo"}, Moment: row.Moment,

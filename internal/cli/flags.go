@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -13,9 +12,8 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
-	sdkversion "github.com/idelchi/aura/sdk/version"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // rootFlags are the flags of every command.
@@ -57,6 +55,14 @@ type sessionFlags struct {
 	verbose bool
 	plain   bool
 	debug   bool
+}
+
+// sessionKey is the session that --resume or --continue asks for; empty for a new one.
+func (f *sessionFlags) sessionKey(a *app.App) (string, error) {
+	if f.latest {
+		return a.Latest()
+	}
+	return f.resume, nil
 }
 
 // register declares the flags.
@@ -114,8 +120,8 @@ func (f *rootFlags) register(root *cobra.Command) {
 	}
 }
 
-// fromEnvironment takes flags that were not given from AURA_* variables, and
-// checks what needs checking.
+// fromEnvironment takes flags that were not given from AURA_* variables, and checks all
+// of them.
 func (f *rootFlags) fromEnvironment(cmd *cobra.Command) error {
 	var errs []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
@@ -197,14 +203,14 @@ func (f *rootFlags) options() app.Options {
 }
 
 // lookup are the options of a session that is opened for its parts only: no model is
-// asked anything.
+// called.
 func (f *rootFlags) lookup() app.Options {
 	o := f.options()
 	o.NoModel = true
 	return o
 }
 
-// flagKinds say what the values of flags are that can be wrong by themselves.
+// flagKinds describe, by their types, the values of flags that can be malformed.
 var flagKinds = map[string]string{
 	"int":         "a whole number",
 	"bool":        "true or false",
@@ -226,19 +232,8 @@ func withFlagHint(cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	if best := spelling.Closest(name, known); best != "" {
+	if best := wording.Closest(name, known); best != "" {
 		return fmt.Errorf("%w (did you mean --%s?)", err, best)
 	}
 	return err
-}
-
-func versionText() string {
-	return fmt.Sprintf(
-		"aura %s (sdk %s, %s %s/%s)\n",
-		version,
-		sdkversion.Version,
-		runtime.Version(),
-		runtime.GOOS,
-		runtime.GOARCH,
-	)
 }

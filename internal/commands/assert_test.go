@@ -61,7 +61,7 @@ func TestAssertTalksToTheModel(t *testing.T) {
 		t.Errorf("turns %d, auto %v, %q", c.Stats.Turns, c.Auto, w.texts())
 	}
 	w.fails(`/assert auto "/nonsense" "/verbose on"`, "unknown command: /nonsense")
-	if w.Agent.Verbose() {
+	if w.Agent.Switches().Verbose() {
 		t.Error("an action ran after one that failed")
 	}
 }

@@ -7,5 +7,5 @@ calls that a confirm rule would ask about are made without asking. What the
 policy denies stays denied.`
 
 func auto(_ context.Context, s *Session, args string) error {
-	return toggle(s, "auto", args, s.Agent.Auto(), s.Agent.SetAuto)
+	return toggle(s, "auto", args, s.Agent.Switches().Auto(), s.Agent.Switches().SetAuto)
 }

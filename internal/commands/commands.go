@@ -11,13 +11,10 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/guard"
-	"github.com/idelchi/aura/internal/mcp"
-	"github.com/idelchi/aura/internal/pyext"
+	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/session"
-	"github.com/idelchi/aura/internal/skills"
-	"github.com/idelchi/aura/internal/spelling"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // ErrExit is returned by the command that ends the session.
@@ -70,11 +67,39 @@ func WithPiped(prompt, piped string) string {
 type Session struct {
 	Agent     *agent.Agent
 	Store     *session.Store
-	Reads     *guard.ReadSwitches
-	Approvals *guard.Approvals
-	MCP       *mcp.Hub // nil: no servers.
+	Reads     ReadSwitches
+	Approvals Approvals
+	MCP       Servers
+	Skills    Skills
+
+	Extensions *extension.Set // What extends the session; nil: nothing.
 	Lists
 	Actions
+}
+
+// ReadSwitches turn the rule that files must be read before they are changed.
+type ReadSwitches interface {
+	Effective(write, delete bool) (bool, bool) // The rule, given what is configured.
+	Override(write, delete *bool)              // nil leaves one as it is.
+}
+
+// Approvals are the patterns that the user has allowed.
+type Approvals interface {
+	Session() []string  // For this session.
+	Patterns() []string // All.
+}
+
+// Servers are the MCP servers of the session.
+type Servers interface {
+	Table() string
+	Describe(ctx context.Context, name string) (string, error)
+	Reconnect(ctx context.Context, name string) error
+}
+
+// Skills are the skills of the session.
+type Skills interface {
+	Table() string
+	Text(name string) (string, error) // As the model reads it.
 }
 
 // Lists are what there is to choose from.
@@ -84,11 +109,6 @@ type Lists struct {
 	Modes    func() []Choice
 	Tools    func() []tool.Tool // Every tool there is, before filters.
 	Models   func(ctx context.Context) ([]Choice, error)
-	Skills   func() []skills.Skill // nil means none.
-
-	// Extensions are the Python extensions; err is why none of them runs. nil means
-	// that there are none.
-	Extensions func() (list []pyext.Loaded, err error)
 }
 
 // Actions are what a command can do beyond the agent.
@@ -156,7 +176,7 @@ func Find(list []Command, name string) (Command, error) {
 			names[i] = list[i].Name
 		}
 		hint := ""
-		if near := spelling.Closest(name, names); near != "" {
+		if near := wording.Closest(name, names); near != "" {
 			hint = fmt.Sprintf(", did you mean /%s?", near)
 		}
 		return Command{}, fmt.Errorf("unknown command: /%s (try /help)%s", name, hint)

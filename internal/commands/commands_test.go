@@ -139,7 +139,7 @@ func TestFlipTwice(t *testing.T) {
 		}
 	}
 	w.do("/readbefore delete on")
-	if w.Reads.Write != nil { // Not named: the configuration goes on to decide.
+	if w.reads.Write != nil { // Not named: the configuration goes on to decide.
 		t.Error("write was switched too")
 	}
 }
@@ -181,7 +181,7 @@ func TestExit(t *testing.T) {
 			t.Errorf("%s: %v", input, err)
 		}
 	}
-	if w.Agent.Auto() {
+	if w.Agent.Switches().Auto() {
 		t.Error("an action ran after /exit")
 	}
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
-func contextState(_ context.Context, s *Session) error {
-	system, err := s.Agent.SystemPrompt()
+func contextState(ctx context.Context, s *Session) error {
+	system, err := s.Agent.SystemPrompt(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func contextState(_ context.Context, s *Session) error {
 		rows = append(rows, []string{role + " messages", fmt.Sprintf("%d, about %d tokens", count[role], tokens[role])})
 	}
 	rows = append(rows, []string{"tools", fmt.Sprintf("%d offered", len(c.AvailableTools))})
-	s.Print(columns("", rows))
+	s.Print(wording.Columns("", rows))
 	return nil
 }
 

@@ -7,17 +7,25 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/config"
 )
+
+// Text is a command that somebody wrote in Markdown.
+type Text struct {
+	Name        string
+	Description string
+	Hints       []string // Labels of the arguments.
+	Body        string
+	File        string
+}
 
 // Custom makes commands of what people wrote in Markdown: each sends its text to the
 // model, with the arguments in their places.
-func Custom(list []config.Command) []Command {
+func Custom(list []Text) []Command {
 	out := make([]Command, len(list))
 	for i, c := range list {
 		out[i] = Command{
 			Name: strings.ToLower(c.Name), Description: c.Description, Hints: c.Hints,
-			Details: "Sends this to the model:\n\n" + c.Body, Source: "custom command " + c.Source.File,
+			Details: "Sends this to the model:\n\n" + c.Body, Source: "custom command " + c.File,
 			Template: true,
 			Prompt: func(_ context.Context, _ *Session, args string) (agent.Input, error) {
 				text, err := expand(c.Body, args)

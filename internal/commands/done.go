@@ -6,8 +6,5 @@ const doneDetails = `With the Done tool the model says that its work is finished
 turn ends at once, also in auto mode.`
 
 func done(_ context.Context, s *Session, args string) error {
-	return toggle(s, "done", args, s.Agent.DoneActive(), func(on bool) {
-		s.Agent.SetDone(on)
-		s.Agent.Refresh() // The prompt may list the tools.
-	})
+	return toggle(s, "done", args, s.Agent.Switches().Done(), s.Agent.Switches().SetDone)
 }

@@ -3,112 +3,129 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/lifecycle"
-	"github.com/idelchi/aura/internal/pyext"
+	"github.com/idelchi/aura/internal/wording"
 )
 
-const extensionsDetails = `For each extension its name, where it is from and how it is, and below it what it
-registered. One that is "off" could not be loaded or was ended; /reload starts it again.
-One that is shadowed does not run, because a later place has one of the same name.`
+const extensionsDetails = `Everything that extends the session, kind by kind: for each its name, where it is from
+and how it is, and below it what it brings. One that is "off" could not be loaded or was
+ended; /reload starts it again. One that is shadowed does not run, because a later place
+has one of the same name.`
 
 func listExtensions(_ context.Context, s *Session) error {
-	var list []pyext.Loaded
-	var err error
-	if s.Extensions != nil {
-		list, err = s.Extensions()
-	}
-	switch {
-	case len(list) == 0 && err != nil:
-		s.Print("Python extensions do not run: " + err.Error())
-		return nil
-	case len(list) == 0:
-		s.Print(`there are no Python extensions ("aura extensions new NAME" begins one)`)
-		return nil
-	}
-	rows := make([][]string, len(list))
-	for i, x := range list {
-		path := x.Path
-		if x.EntryPoint != "" {
-			path += " (" + x.EntryPoint + ")"
+	failures := failuresBySource(s.Agent.Pipeline().Records())
+	var parts []string
+	for _, l := range s.Extensions.List() {
+		text := listKind(l, failures)
+		if text == "" && l.Kind.Name == "extensions" {
+			text = `there are no Python extensions ("aura extensions new NAME" begins one)`
 		}
-		rows[i] = []string{x.Name, string(x.Tier), extensionStatus(x, err), path}
-	}
-	failures := extensionFailures(s.Agent.Pipeline().Records())
-	var lines []string
-	for i, head := range strings.Split(columns("", rows), "\n") {
-		lines = append(lines, head)
-		if text := registered(list[i], failures[list[i].Name]); text != "" {
-			lines = append(lines, text)
+		if text != "" {
+			parts = append(parts, l.Kind.Title+":\n"+text)
 		}
 	}
-	if err != nil {
-		lines = append(lines, "They do not run: "+err.Error())
+	if problems := s.Extensions.Problems(nil); len(problems) > 0 {
+		lines := make([]string, len(problems))
+		for i, p := range problems {
+			lines[i] = strings.TrimSpace(p.Kind + " " + p.Name + ": " + p.Text)
+		}
+		parts = append(parts, wording.Count(len(problems), "warning")+":\n"+strings.Join(lines, "\n"))
 	}
-	s.Print(strings.Join(lines, "\n"))
+	s.Print(strings.Join(parts, "\n\n"))
 	return nil
 }
 
-// extensionStatus says how it stands with an extension; err is why none runs.
-func extensionStatus(x pyext.Loaded, err error) string {
+// listKind is the listing of one kind; empty if there is nothing of it.
+func listKind(l extension.Listing, failures map[lifecycle.Source][]lifecycle.Record) string {
 	switch {
-	case x.ShadowedBy != "":
-		return "shadowed by " + string(x.ShadowedBy)
-	case x.Error != "" || err != nil:
-		return "off"
-	case x.Events == nil:
-		return "starting"
-	}
-	return "running"
-}
-
-// registered is the lines below an extension: what it registered and what went wrong.
-func registered(x pyext.Loaded, failures []lifecycle.Record) string {
-	if x.ShadowedBy != "" {
+	case len(l.Items) == 0 && l.Err != nil:
+		return l.Kind.Title + " do not run: " + l.Err.Error()
+	case len(l.Items) == 0:
 		return ""
 	}
-	var tools, commands []string
-	for _, t := range x.Tools {
-		name := t.Name
-		if t.Approval {
-			name += " (needs approval)"
+	rows := make([][]string, len(l.Items))
+	for i, x := range l.Items {
+		rows[i] = []string{x.Name, x.Origin, x.Status, x.Path}
+	}
+	var lines []string
+	for i, head := range strings.Split(wording.Columns("", withoutEmpty(rows)), "\n") {
+		lines = append(lines, head)
+		source := lifecycle.Source{Kind: l.Kind.Handlers, Name: l.Items[i].Name}
+		if text := brings(l.Items[i], failures[source]); text != "" {
+			lines = append(lines, text)
 		}
-		tools = append(tools, name)
 	}
-	for _, c := range x.Commands {
-		commands = append(commands, "/"+c.Name)
+	if l.Err != nil {
+		lines = append(lines, "They do not run: "+l.Err.Error())
 	}
-	prompt := ""
-	if len(x.Prompts) > 0 {
-		prompt = count(len(x.Prompts), "paragraph")
+	return strings.Join(lines, "\n")
+}
+
+// withoutEmpty removes columns that are empty in all rows.
+func withoutEmpty(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for column := range rows[0] {
+		used := false
+		for _, row := range rows {
+			used = used || row[column] != ""
+		}
+		for i, row := range rows {
+			if used {
+				out[i] = append(out[i], row[column])
+			}
+		}
 	}
-	failed := ""
-	if n := len(failures); n > 0 && x.Error == "" {
+	return out
+}
+
+// brings is the lines below an extension: what it brings and what went wrong.
+func brings(x extension.Item, failures []lifecycle.Record) string {
+	if strings.HasPrefix(x.Status, "shadowed") {
+		return ""
+	}
+	tools := slices.Clone(x.Tools)
+	for i, name := range tools {
+		if slices.Contains(x.Confirm, name) {
+			tools[i] += " (needs approval)"
+		}
+	}
+	commands := make([]string, len(x.Commands))
+	for i, c := range x.Commands {
+		commands[i] = "/" + c
+	}
+	prompt, failed := "", ""
+	if x.Prompts > 0 {
+		prompt = wording.Count(x.Prompts, "paragraph")
+	}
+	if n := len(failures); n > 0 && x.Problem == "" {
 		last := failures[n-1]
-		failed = fmt.Sprintf("%s, last at %s: %s", count(n, "time"), last.Moment, clip(last.Detail, 200))
+		failed = fmt.Sprintf("%s, last at %s: %s", wording.Count(n, "time"), last.Moment, clip(last.Detail, 200))
 	}
 	var rows [][]string
 	for _, row := range [][]string{
-		{"error", clip(x.Error, 300)}, {"events", strings.Join(x.Events, ", ")}, {"tools", strings.Join(tools, ", ")},
-		{"commands", strings.Join(commands, ", ")}, {"prompt", prompt}, {"failed", failed},
+		{"about", clip(x.Description, 120)}, {"error", clip(x.Problem, 300)}, {"events", strings.Join(x.Moments, ", ")},
+		{"tools", strings.Join(tools, ", ")}, {"commands", strings.Join(commands, ", ")}, {"prompt", prompt},
+		{"failed", failed},
 	} {
 		if row[1] != "" {
 			rows = append(rows, row)
 		}
 	}
-	return columns("  ", rows)
+	return wording.Columns("  ", rows)
 }
 
-// extensionFailures are the runs of handlers that failed, by extension.
-func extensionFailures(records []lifecycle.Record) map[string][]lifecycle.Record {
-	out := map[string][]lifecycle.Record{}
+// failuresBySource are the runs of handlers that failed.
+func failuresBySource(records []lifecycle.Record) map[lifecycle.Source][]lifecycle.Record {
+	out := map[lifecycle.Source][]lifecycle.Record{}
 	for _, r := range records {
 		switch r.Verdict {
 		case lifecycle.Failed, lifecycle.Panicked, lifecycle.TimedOut:
-			if r.Source.Kind == lifecycle.Extension {
-				out[r.Source.Name] = append(out[r.Source.Name], r)
-			}
+			key := lifecycle.Source{Kind: r.Source.Kind, Name: r.Source.Name}
+			out[key] = append(out[key], r)
 		}
 	}
 	return out

@@ -11,10 +11,12 @@ import (
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/mcp"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider/script"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/sh"
+	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -31,6 +33,9 @@ type world struct {
 	extra  []commands.Command
 	model  string
 	loads  int
+
+	reads     guard.ReadSwitches
+	approvals guard.Approvals
 }
 
 // echo is the script of a model that always answers the same.
@@ -47,8 +52,10 @@ func newWorld(t *testing.T, src string) *world {
 	dir := t.TempDir()
 	w.Session = &commands.Session{
 		Store:     session.Open(t.TempDir()),
-		Reads:     &guard.ReadSwitches{},
-		Approvals: &guard.Approvals{},
+		Reads:     &w.reads,
+		Approvals: &w.approvals,
+		MCP:       (*mcp.Hub)(nil),
+		Skills:    (*skills.Set)(nil),
 	}
 	list := &todo.List{}
 	log, err := w.Store.Create(session.Meta{Workdir: dir})
@@ -105,7 +112,7 @@ func (w *world) resolve(client *script.Client, list *todo.List, name, mode strin
 		},
 		Prompt: agent.Prompt{Agent: "You help.", Policy: "denied: Bash:rm*"},
 	}
-	reads := w.Reads.Apply(guard.ReadBefore{Write: true})
+	reads := w.reads.Apply(guard.ReadBefore{Write: true})
 	p.Prompt.ReadBefore, p.Settings.ReadBefore = agent.ReadBeforeData(reads), reads.Write
 	switch {
 	case strings.EqualFold(name, "coder"):
@@ -201,17 +208,7 @@ func (w *world) wire(client *script.Client) {
 
 // submit processes what a user types.
 func (w *world) submit(ctx context.Context, input string) error {
-	w.Agent.CountInteraction()
-	name, args, ok := commands.Parse(input)
-	if !ok {
-		_, err := w.Agent.Send(ctx, agent.Input{Text: input})
-		return err
-	}
-	c, err := commands.Find(w.Commands(), name)
-	if err != nil {
-		return err
-	}
-	return c.Call(ctx, w.Session, args, "")
+	return w.Process(ctx, input, "")
 }
 
 // do types input and returns what was printed.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/idelchi/aura/internal/wording"
 )
 
 func help(_ context.Context, s *Session, args string) error {
@@ -35,7 +37,7 @@ func help(_ context.Context, s *Session, args string) error {
 		if title == "" {
 			title = "Added" // By custom commands and extensions.
 		}
-		parts = append(parts, title+"\n"+columns("  ", rows[g]))
+		parts = append(parts, title+"\n"+wording.Columns("  ", rows[g]))
 	}
 	s.Print(strings.Join(append(parts, "/help <command> explains one of them."), "\n\n"))
 	return nil

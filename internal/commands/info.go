@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/guard"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
-func info(_ context.Context, s *Session) error {
+func info(ctx context.Context, s *Session) error {
+	s.Agent.ResolveModel(ctx)
 	c := s.Agent.Snapshot()
-	reads := s.Reads.Apply(guard.ReadBefore(s.Agent.Profile().Prompt.ReadBefore))
+	reads := readRule(s)
 	rows := [][]string{
 		{"agent", c.Agent},
 		{"mode", orNone(c.Mode)},
@@ -45,7 +46,7 @@ func info(_ context.Context, s *Session) error {
 		{"sandbox", onOff(c.Features.Sandbox)},
 		{"read before", fmt.Sprintf("write %s, delete %s", onOff(reads.Write), onOff(reads.Delete))},
 	}
-	s.Print(columns("", rows))
+	s.Print(wording.Columns("", rows))
 	return nil
 }
 

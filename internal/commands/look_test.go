@@ -156,7 +156,7 @@ func TestLists(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	w := newWorld(t, echo)
-	w.Approvals.Allow("Bash:git status*")
+	w.approvals.Allow("Bash:git status*")
 	w.do("/auto on")
 	want := "denied: Bash:rm*\napproved for this session: Bash:git status*\neverything else is allowed\n" +
 		"auto mode is on: nothing needs approval"

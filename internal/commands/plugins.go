@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const pluginsDetails = `Each line names a plugin and the function that is called, in running order. A
@@ -35,10 +36,10 @@ func listPlugins(_ context.Context, s *Session) error {
 		}
 	}
 	if len(tools) > 0 {
-		parts = append(parts, "Plugin Tools:\n"+columns("  ", tools))
+		parts = append(parts, "Plugin Tools:\n"+wording.Columns("  ", tools))
 	}
 	if len(commands) > 0 {
-		parts = append(parts, "Plugin Commands:\n"+columns("  ", commands))
+		parts = append(parts, "Plugin Commands:\n"+wording.Columns("  ", commands))
 	}
 	if len(parts) == 0 {
 		parts = []string{"No plugins loaded."}

@@ -24,7 +24,7 @@ func policy(_ context.Context, s *Session) error {
 	} else {
 		lines = append(lines, "everything else is allowed")
 	}
-	if s.Agent.Auto() {
+	if s.Agent.Switches().Auto() {
 		lines = append(lines, "auto mode is on: nothing needs approval")
 	}
 	s.Print(strings.Join(lines, "\n"))

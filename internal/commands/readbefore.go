@@ -4,16 +4,24 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"github.com/idelchi/aura/internal/guard"
 )
 
 const readBeforeDetails = `While it is on for write, a file that exists can only be overwritten or edited
 after the model has read it in this session; likewise for delete. Without
 arguments both states are shown; write, delete or all alone flips.`
 
+// rule says what must be read before.
+type rule struct{ Write, Delete bool }
+
+// readRule is the rule that is in force.
+func readRule(s *Session) (r rule) {
+	configured := s.Agent.Profile().Prompt.ReadBefore
+	r.Write, r.Delete = s.Reads.Effective(configured.Write, configured.Delete)
+	return r
+}
+
 func readBefore(_ context.Context, s *Session, args string) error {
-	now := s.Reads.Apply(guard.ReadBefore(s.Agent.Profile().Prompt.ReadBefore))
+	now := readRule(s)
 	words := strings.Fields(strings.ToLower(args))
 	if len(words) == 0 {
 		s.Print(readBeforeState(now))
@@ -39,7 +47,7 @@ func readBefore(_ context.Context, s *Session, args string) error {
 		if err != nil || len(words) == 2 {
 			return fmt.Errorf("readbefore: %q is not one of write, delete, all, on, off", clip(what, 40))
 		}
-		next = guard.ReadBefore{Write: on, Delete: on}
+		next = rule{on, on}
 	}
 	if len(words) == 2 {
 		on, err := parseSwitch("readbefore "+words[0], words[1])
@@ -55,10 +63,10 @@ func readBefore(_ context.Context, s *Session, args string) error {
 	}
 	// What was not named stays with the configuration.
 	if words[0] != "delete" {
-		s.Reads.Write = &next.Write
+		s.Reads.Override(&next.Write, nil)
 	}
 	if words[0] != "write" {
-		s.Reads.Delete = &next.Delete
+		s.Reads.Override(nil, &next.Delete)
 	}
 	if err := s.Agent.Reload(); err != nil { // The prompt and the snapshot tell the rule.
 		return err
@@ -67,6 +75,6 @@ func readBefore(_ context.Context, s *Session, args string) error {
 	return nil
 }
 
-func readBeforeState(r guard.ReadBefore) string {
+func readBeforeState(r rule) string {
 	return fmt.Sprintf("read before write: %s\nread before delete: %s", onOff(r.Write), onOff(r.Delete))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // errNoStore says that sessions are not kept at all.
@@ -65,7 +66,7 @@ func sessionTable(s *Session, list []session.Info) string {
 			fmt.Sprintf("%d messages", info.Messages), title,
 		}
 	}
-	return columns("", rows)
+	return wording.Columns("", rows)
 }
 
 // shortID is the beginning of an ID, which is enough to resume the session.

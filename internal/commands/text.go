@@ -1,45 +1,12 @@
 package commands
 
 import (
-	"strings"
-	"unicode/utf8"
+	"github.com/idelchi/aura/internal/wording"
 )
-
-// columns lays out rows as an aligned table without trailing blanks, each line
-// after the given indentation. The last cell of a row may be of any length.
-func columns(indent string, rows [][]string) string {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row[:len(row)-1] {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		line.WriteString(indent)
-		for i, cell := range row {
-			line.WriteString(cell)
-			if i < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-			}
-		}
-		b.WriteString(strings.TrimRight(line.String(), " "))
-		b.WriteByte('\n')
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
 
 // clip makes text one line of at most limit characters.
 func clip(text string, limit int) string {
-	line := strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(line) <= limit {
-		return line
-	}
-	return strings.TrimSpace(string([]rune(line)[:limit-1])) + "…"
+	return wording.Line(text, limit)
 }
 
 // mark is the first column of lists in which one row is active.
@@ -56,5 +23,5 @@ func choices(list []Choice) string {
 	for i, c := range list {
 		rows[i] = []string{mark(c.Active) + " " + c.Name, clip(c.Description, 80)}
 	}
-	return columns("", rows)
+	return wording.Columns("", rows)
 }

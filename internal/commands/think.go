@@ -13,10 +13,10 @@ func think(_ context.Context, s *Session, args string) error {
 		if on, err := parseSwitch("think", mode); err == nil {
 			mode = onOff(on)
 		}
-		if err := s.Agent.SetThink(mode); err != nil {
+		if err := s.Agent.Switches().SetThink(mode); err != nil {
 			return err
 		}
 	}
-	s.Print("think: " + s.Agent.Think())
+	s.Print("think: " + s.Agent.Snapshot().ThinkMode)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const toolsDetails = `Marks: serial (never runs beside other calls), approval (a user must agree),
@@ -34,7 +35,7 @@ func listTools(_ context.Context, s *Session) error {
 			toolLine(t, slices.Contains(available, t.Name) || deferred),
 		}
 	}
-	s.Print(columns("", rows))
+	s.Print(wording.Columns("", rows))
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const traceDetails = `One line for each handler that ran: when, at which moment, who, with which
@@ -36,7 +38,7 @@ func trace(_ context.Context, s *Session, args string) error {
 			roundTime(r.Duration).String(), clip(r.Detail, 200),
 		}
 	}
-	s.Print(columns("", rows))
+	s.Print(wording.Columns("", rows))
 	return nil
 }
 

@@ -3,5 +3,5 @@ package commands
 import "context"
 
 func verbose(_ context.Context, s *Session, args string) error {
-	return toggle(s, "verbose", args, s.Agent.Verbose(), s.Agent.SetVerbose)
+	return toggle(s, "verbose", args, s.Agent.Switches().Verbose(), s.Agent.Switches().SetVerbose)
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Parse reads an expression: terms joined by "and", each with any number of
@@ -125,7 +125,7 @@ func (t *test) setArgument(value string, colon bool) error {
 			}
 		}
 		return fmt.Errorf("term %q knows no %s %q%s; it is one of %s", t.Name, strings.Trim(t.Argument, "<>"),
-			clip(value), didYouMean(value, names), strings.Join(names, ", "))
+			clip(value), suggest(value, names), strings.Join(names, ", "))
 	}
 	t.value = value
 	return nil
@@ -173,7 +173,7 @@ func unknown(s, name string) error {
 	for i := range table {
 		names[i] = table[i].Name
 	}
-	return fmt.Errorf("unknown term %q%s", clip(name), didYouMean(name, names))
+	return fmt.Errorf("unknown term %q%s", clip(name), suggest(name, names))
 }
 
 func firstIs(s string, words ...string) bool {
@@ -192,13 +192,10 @@ func clip(s string) string {
 	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:limit], "") + "..."
+	return wording.Head(s, limit) + "..."
 }
 
-// didYouMean returns a hint that names the candidate closest to s, or nothing.
-func didYouMean(s string, candidates []string) string {
-	if best := spelling.Closest(strings.ReplaceAll(s, "-", "_"), candidates); best != "" {
-		return fmt.Sprintf(" (did you mean %q?)", best)
-	}
-	return ""
+// suggest names the candidate closest to s, or nothing. Hyphens count as underscores.
+func suggest(s string, candidates []string) string {
+	return wording.Suggest(strings.ReplaceAll(s, "-", "_"), candidates)
 }

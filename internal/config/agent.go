@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/strictyaml"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -85,7 +86,7 @@ type Prompt struct {
 // the server. `on` and `true` are written for medium, `false` for off.
 type Think string
 
-func (t *Think) decodeNode(d *decoder, n *yaml.Node, path string) {
+func (t *Think) DecodeYAML(d *strictyaml.Decoder, n *yaml.Node, path string) {
 	words := []string{"off", "on", "low", "medium", "high"}
 	if n.Kind == yaml.ScalarNode {
 		switch value := strings.ToLower(n.Value); value {
@@ -99,8 +100,8 @@ func (t *Think) decodeNode(d *decoder, n *yaml.Node, path string) {
 			*t = "off"
 			return
 		}
-		d.errorf(n, path, "%q is not one of %s%s", short(n.Value), strings.Join(words, ", "), suggest(n.Value, words))
+		d.OneOf(n, path, words)
 		return
 	}
-	d.wrong(n, path, "one of "+strings.Join(words, ", "))
+	d.Wrong(n, path, "one of "+strings.Join(words, ", "))
 }

@@ -3,44 +3,18 @@ package config
 import (
 	"strconv"
 	"strings"
-	"text/template"
 	"text/template/parse"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/templates"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // TemplateParts are the templates that a named system prompt can include, such as
 // {{ template "agent" . }}.
 func TemplateParts() []string { return []string{"agent", "files", "instructions", "mode"} }
-
-// Template parses the body of an agent, mode or prompt. Beside the functions of
-// text/template there are join, lower, upper, trim and indent. A key that a map does not
-// have gives its zero value.
-func Template(name, body string) (*template.Template, error) {
-	return template.New(name).Option("missingkey=zero").Funcs(TemplateFuncs()).Parse(body)
-}
-
-// TemplateFuncs are the functions of every template that people write.
-func TemplateFuncs() template.FuncMap {
-	return template.FuncMap{
-		"join":   strings.Join,
-		"lower":  strings.ToLower,
-		"upper":  strings.ToUpper,
-		"trim":   strings.TrimSpace,
-		"indent": indent,
-	}
-}
-
-// indent puts n blanks before every line that is not empty.
-func indent(n int, text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = strings.Repeat(" ", min(max(n, 0), 80)) + line
-		}
-	}
-	return strings.Join(lines, "\n")
-}
 
 // checkTemplate reports bodies that do not parse or include what does not exist.
 // Built-in bodies are checked by tests, not at every start.
@@ -49,15 +23,10 @@ func (l *loader) checkTemplate(source Source, body string, parts []string) {
 		return
 	}
 	const name = "body"
-	t, err := Template(name, body)
+	t, err := templates.New(name).Parse(body)
 	if err != nil {
-		msg := strings.TrimPrefix(err.Error(), "template: "+name+":")
-		number, rest, _ := strings.Cut(msg, ":")
-		line, bad := strconv.Atoi(number)
-		if bad != nil {
-			line, rest = 1, msg
-		}
-		l.errs.add(source.File, source.BodyLine+line-1, "", "template: %s", strings.TrimSpace(rest))
+		line, msg := templates.Mistake(name, err)
+		l.errs.Add(source.File, source.BodyLine+line-1, "", "template: %s", strings.TrimSpace(msg))
 		return
 	}
 	for _, defined := range t.Templates() {
@@ -73,11 +42,11 @@ func (l *loader) checkTemplate(source Source, body string, parts []string) {
 					return
 				}
 			}
-			why := hint(n.Name, "parts", parts)
+			why := wording.Hint(n.Name, "parts", parts)
 			if len(parts) == 0 {
 				why = " (only prompts can include parts)"
 			}
-			l.errs.add(source.File, source.BodyLine+n.Line-1, "", "template: no template %q%s", short(n.Name), why)
+			l.errs.Add(source.File, source.BodyLine+n.Line-1, "", "template: no template %q%s", wording.Short(n.Name), why)
 		})
 	}
 }
@@ -138,22 +107,22 @@ func featureReferences() []reference {
 // checkNames reports names in files that nothing answers to.
 func (l *loader) checkNames() {
 	for _, layer := range l.cfg.layers {
-		l.cfg.checkFeatureNames(newDecoder(layer.file, layer.shift, &l.errs), layer.node, "", l.broken)
+		l.cfg.checkFeatureNames(layer.decoder(&l.errs), layer.node, "", l.broken)
 	}
 	for _, def := range l.agents {
-		d := newDecoder(def.source.File, def.shift, &l.errs)
+		d := def.decoder(&l.errs)
 		for _, ref := range agentReferences() {
 			l.cfg.checkReference(d, def.node, "", ref, l.broken)
 		}
-		l.cfg.checkFeatureNames(d, find(def.node, "features"), "features", l.broken)
+		l.cfg.checkFeatureNames(d, strictyaml.Find(def.node, "features"), "features", l.broken)
 	}
 	for _, def := range l.modes {
-		d := newDecoder(def.source.File, def.shift, &l.errs)
-		l.cfg.checkFeatureNames(d, find(def.node, "features"), "features", l.broken)
+		d := def.decoder(&l.errs)
+		l.cfg.checkFeatureNames(d, strictyaml.Find(def.node, "features"), "features", l.broken)
 	}
 }
 
-func (c *Config) checkFeatureNames(d *decoder, n *yaml.Node, path string, broken map[string]bool) {
+func (c *Config) checkFeatureNames(d *strictyaml.Decoder, n *yaml.Node, path string, broken map[string]bool) {
 	for _, ref := range featureReferences() {
 		c.checkReference(d, n, path, ref, broken)
 	}
@@ -161,12 +130,12 @@ func (c *Config) checkFeatureNames(d *decoder, n *yaml.Node, path string, broken
 
 // checkReference checks one key, a name or a list of names. When files of the named
 // kind could not be read nobody knows what they define, and nothing is reported.
-func (c *Config) checkReference(d *decoder, n *yaml.Node, path string, ref reference, broken map[string]bool) {
-	value := find(n, ref.path...)
+func (c *Config) checkReference(d *strictyaml.Decoder, n *yaml.Node, path string, ref reference, broken map[string]bool) {
+	value := strictyaml.Find(n, ref.path...)
 	if value == nil || broken[ref.kind] {
 		return
 	}
-	path = join(path, strings.Join(ref.path, "."))
+	path = strictyaml.Join(path, strings.Join(ref.path, "."))
 	if value.Kind == yaml.SequenceNode {
 		for i, item := range value.Content {
 			c.checkName(d, item, path+"["+strconv.Itoa(i)+"]", ref.kind)
@@ -176,7 +145,7 @@ func (c *Config) checkReference(d *decoder, n *yaml.Node, path string, ref refer
 	c.checkName(d, value, path, ref.kind)
 }
 
-func (c *Config) checkName(d *decoder, n *yaml.Node, path, kind string) {
+func (c *Config) checkName(d *strictyaml.Decoder, n *yaml.Node, path, kind string) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" || n.Value == "" {
 		return
 	}
@@ -192,6 +161,6 @@ func (c *Config) checkName(d *decoder, n *yaml.Node, path, kind string) {
 		_, err = c.Provider(n.Value)
 	}
 	if err != nil {
-		d.errorf(n, path, "%v", err)
+		d.Errorf(n, path, "%v", err)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Command is a slash command that somebody wrote in Markdown: a text for the model
@@ -21,12 +24,12 @@ type Command struct {
 // Lines is written as one text or as a list of texts.
 type Lines []string
 
-func (l *Lines) decodeNode(d *decoder, n *yaml.Node, path string) {
+func (l *Lines) DecodeYAML(d *strictyaml.Decoder, n *yaml.Node, path string) {
 	if n.Kind != yaml.SequenceNode {
 		n = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Content: []*yaml.Node{n}}
 	}
 	var list []string
-	if err := decodeInto(d, n, &list, path); err {
+	if !d.Decode(n, &list, path) {
 		return
 	}
 	*l = slices.DeleteFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" })
@@ -39,19 +42,19 @@ func (l *loader) command(f File) {
 		return
 	}
 	c.Source = Source{File: f.Path, Home: f.Home, Line: max(doc.FrontLine, 1), BodyFile: f.Path, BodyLine: doc.BodyLine}
-	at := find(n, "name")
+	at := strictyaml.Find(n, "name")
 	if c.Name == "" {
 		base := filepath.Base(f.Path)
 		c.Name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	switch name := strings.TrimPrefix(c.Name, "/"); {
 	case name != c.Name && name != "" && !strings.ContainsAny(name, "/ \t\r\n"):
-		d.errorf(at, "name", "%q begins with a slash (write %q)", short(c.Name), short(name))
+		d.Errorf(at, "name", "%q begins with a slash (write %q)", wording.Short(c.Name), wording.Short(name))
 	case name == "" || strings.ContainsAny(c.Name, "/ \t\r\n"):
-		d.errorf(at, "name", "%q is no name of a command: blanks and slashes are not allowed", short(c.Name))
+		d.Errorf(at, "name", "%q is no name of a command: blanks and slashes are not allowed", wording.Short(c.Name))
 	}
 	if c.Body = doc.Body; strings.TrimSpace(c.Body) == "" {
-		l.errs.add(f.Path, 0, "", "command has no text: what follows the frontmatter is sent to the model")
+		l.errs.Add(f.Path, 0, "", "command has no text: what follows the frontmatter is sent to the model")
 	}
 	l.cfg.Commands = replace(
 		l,
@@ -72,13 +75,13 @@ func replace[T any](l *loader, list []T, item T, what string, of func(T) (string
 			continue
 		}
 		if oldSource.Home == source.Home {
-			l.errs.add(
+			l.errs.Add(
 				source.File,
 				source.Line,
 				"",
 				"%s %q is already defined in %s:%d",
 				what,
-				short(name),
+				wording.Short(name),
 				oldSource.File,
 				oldSource.Line,
 			)

@@ -6,10 +6,12 @@ package config
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Config is the merged configuration of all homes. It is not changed after Load.
@@ -21,7 +23,7 @@ type Config struct {
 	Agents    []Agent
 	Modes     []Mode
 	Prompts   []Prompt
-	Providers []Provider // From files only; Provider also knows the usual ones.
+	Providers []Provider // From files only; package models knows the usual ones.
 	Commands  []Command
 
 	Definitions map[string]ToolDefinition // By the name of the tool.
@@ -35,6 +37,12 @@ type Config struct {
 	pluginDirs map[string]string // By home, where declared.
 	builtin    builtins          // What names fall back to.
 }
+
+// Error is one mistake in one configuration file, and Errors is every mistake found.
+type (
+	Error  = strictyaml.Error
+	Errors = strictyaml.Errors
+)
 
 // File is a configuration file that was found but not read.
 type File struct {
@@ -64,12 +72,12 @@ func (c *Config) Prompt(name string) (Prompt, error) {
 	return lookup("prompt", name, func(p Prompt) string { return p.Name }, c.Prompts, c.builtin.prompts)
 }
 
-// Provider finds a provider like Agent does. The names anthropic, openai, google,
-// openrouter, ollama and llamacpp need no file. Call Expand on the result before use.
+// Provider finds a provider like Agent does. One of KnownProviders that no file describes
+// is empty but for its name: package models knows the rest.
 func (c *Config) Provider(name string) (Provider, error) {
 	var usual []Provider
-	for _, k := range wellKnown() {
-		usual = append(usual, k.build())
+	for _, known := range KnownProviders() {
+		usual = append(usual, Provider{Name: known})
 	}
 	return lookup("provider", name, func(p Provider) string { return p.Name }, c.Providers, usual)
 }
@@ -87,7 +95,7 @@ func lookup[T any](what, name string, nameOf func(T) string, lists ...[]T) (T, e
 		}
 	}
 	var zero T
-	return zero, fmt.Errorf("no %s %q%s", what, short(name), hint(name, what+"s", names))
+	return zero, fmt.Errorf("no %s %q%s", what, wording.Short(name), wording.Hint(name, what+"s", names))
 }
 
 func containsFold(list []string, name string) bool {
@@ -169,13 +177,13 @@ func (c *Config) Resolve(a Agent, m *Mode, overrides []string) (Features, error)
 	}
 	for _, text := range overrides {
 		if n := parseOverride(text, &errs); n != nil {
-			d := newDecoder("--override", 0, &errs)
-			d.decode(n, reflect.ValueOf(&f).Elem(), "", "")
-			d.checkFeatures(n, "")
+			d := &strictyaml.Decoder{File: "--override", Errors: &errs}
+			d.Decode(n, &f, "")
+			checkFeatures(d, n, "")
 			c.checkFeatureNames(d, n, "", nil)
 		}
 	}
-	if err := errs.err(); err != nil {
+	if err := errs.Err(); err != nil {
 		return Features{}, err
 	}
 	return f, nil
@@ -187,12 +195,13 @@ func parseOverride(text string, errs *Errors) *yaml.Node {
 	path, value, ok := strings.Cut(text, "=")
 	path = strings.TrimSpace(path)
 	keys := strings.Split(path, ".")
-	if !ok || len(keys) > maxDepth/2 || containsFold(keys, "") {
-		errs.add(file, 0, "", "%q is not key.path=value (such as tools.max_steps=5)", short(text))
+	if !ok || len(keys) > strictyaml.MaxDepth/2 || containsFold(keys, "") {
+		errs.Add(file, 0, "", "%q is not key.path=value (such as tools.max_steps=5)", wording.Short(text))
 		return nil
 	}
 	before := len(*errs)
-	n := newDecoder(file, 0, errs).parse([]byte(value))
+	d := &strictyaml.Decoder{File: file, Errors: errs}
+	n := d.Parse([]byte(value))
 	if len(*errs) > before {
 		for _, e := range (*errs)[before:] {
 			e.Line, e.Path = 0, path
@@ -212,7 +221,7 @@ func parseOverride(text string, errs *Errors) *yaml.Node {
 
 // clearLines drops line numbers that would mean nothing on a command line.
 func clearLines(n *yaml.Node, depth int) {
-	if depth > maxDepth {
+	if depth > strictyaml.MaxDepth {
 		return
 	}
 	n.Line = 0

@@ -1,9 +1,8 @@
 package config
 
 import (
-	"reflect"
-
 	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/strictyaml"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -24,9 +23,9 @@ type ToolDefinition struct {
 // Examples is written as one text or as a list of texts, one line each.
 type Examples struct{ Text *string }
 
-func (e *Examples) decodeNode(d *decoder, n *yaml.Node, path string) {
+func (e *Examples) DecodeYAML(d *strictyaml.Decoder, n *yaml.Node, path string) {
 	var lines Lines
-	lines.decodeNode(d, n, path)
+	lines.DecodeYAML(d, n, path)
 	text := ""
 	for i, line := range lines {
 		if i > 0 {
@@ -40,24 +39,17 @@ func (e *Examples) decodeNode(d *decoder, n *yaml.Node, path string) {
 // Condition is an expression of package condition; the zero value always holds.
 type Condition struct{ *condition.Expr }
 
-func (c *Condition) decodeNode(d *decoder, n *yaml.Node, path string) {
+func (c *Condition) DecodeYAML(d *strictyaml.Decoder, n *yaml.Node, path string) {
 	var source string
-	if decodeInto(d, n, &source, path) {
+	if !d.Decode(n, &source, path) {
 		return
 	}
 	expr, err := condition.Parse(source)
 	if err != nil {
-		d.errorf(n, path, "%v", err)
+		d.Errorf(n, path, "%v", err)
 		return
 	}
 	c.Expr = expr
-}
-
-// decodeInto reads n into the value v points to and reports whether that was a mistake.
-func decodeInto(d *decoder, n *yaml.Node, v any, path string) (wrong bool) {
-	before := len(*d.errs)
-	d.decode(n, reflect.ValueOf(v).Elem(), path, "")
-	return len(*d.errs) > before
 }
 
 func (l *loader) toolDefinitions(f File) {
@@ -65,9 +57,9 @@ func (l *loader) toolDefinitions(f File) {
 	if n == nil {
 		return
 	}
-	d.pairs(n, "", func(key, value *yaml.Node, path string) {
+	d.Pairs(n, "", func(key, value *yaml.Node, path string) {
 		def := ToolDefinition{Name: key.Value, Source: Source{File: f.Path, Home: f.Home, Line: key.Line}}
-		d.decode(value, reflect.ValueOf(&def).Elem(), path, "")
+		d.Decode(value, &def, path)
 		l.addDefinition(def)
 	})
 }
@@ -78,7 +70,7 @@ func (l *loader) addDefinition(def ToolDefinition) {
 		l.cfg.Definitions = map[string]ToolDefinition{}
 	}
 	if old, ok := l.cfg.Definitions[def.Name]; ok && old.Source.Home == def.Source.Home {
-		l.errs.add(
+		l.errs.Add(
 			def.Source.File,
 			def.Source.Line,
 			def.Name,

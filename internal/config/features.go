@@ -1,10 +1,12 @@
 package config
 
 import (
-	"reflect"
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Features are the settings that every layer may change: built-in values, global home,
@@ -188,50 +190,37 @@ func DefaultFeatures() Features {
 
 // Layer is a checked piece of features YAML that has not been merged yet.
 type Layer struct {
-	file  string
-	shift int
-	node  *yaml.Node
+	file string
+	line int // Of file, on which the document of the node starts.
+	node *yaml.Node
+}
+
+func (l Layer) decoder(errs *Errors) *strictyaml.Decoder {
+	return &strictyaml.Decoder{File: l.file, Line: l.line, Errors: errs}
 }
 
 // apply writes the layer's keys over f. Mistakes were reported when the layer was read.
 func (l Layer) apply(f *Features, errs *Errors) {
-	newDecoder(l.file, l.shift, errs).decode(l.node, reflect.ValueOf(f).Elem(), "", "")
+	l.decoder(errs).Decode(l.node, f, "")
 }
 
 // Layers are the features of an agent or mode, those of its parents first.
 type Layers []Layer
 
-func (l *Layers) decodeNode(d *decoder, n *yaml.Node, path string) {
+func (l *Layers) DecodeYAML(d *strictyaml.Decoder, n *yaml.Node, path string) {
 	var scratch Features
-	d.decode(n, reflect.ValueOf(&scratch).Elem(), path, "")
-	d.checkFeatures(n, path)
-	*l = append(*l, Layer{file: d.file, shift: d.shift, node: n})
+	d.Decode(n, &scratch, path)
+	checkFeatures(d, n, path)
+	*l = append(*l, Layer{file: d.File, line: d.Line, node: n})
 }
 
 // checkFeatures finds mistakes that no single type can show.
-func (d *decoder) checkFeatures(n *yaml.Node, path string) {
-	if v := find(n, "estimation", "divisor"); v != nil {
-		if f, err := parseFloat(v.Value); err == nil && f <= 0 {
-			d.errorf(v, join(path, "estimation.divisor"), "%s is too small (more than 0)", short(v.Value))
+func checkFeatures(d *strictyaml.Decoder, n *yaml.Node, path string) {
+	if v := strictyaml.Find(n, "estimation", "divisor"); v != nil {
+		var divisor float64
+		scratch := strictyaml.Decoder{Errors: &Errors{}} // What is no number was reported before.
+		if scratch.Decode(v, &divisor, "") && v.Tag != "!!null" && divisor <= 0 {
+			d.Errorf(v, strictyaml.Join(path, "estimation.divisor"), "%s is too small (more than 0)", wording.Short(v.Value))
 		}
 	}
-}
-
-// find walks down mappings and gives the value at a key path, nil when there is none.
-func find(n *yaml.Node, path ...string) *yaml.Node {
-	for n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n == nil || len(path) == 0 {
-		return n
-	}
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == path[0] {
-			return find(n.Content[i+1], path[1:]...)
-		}
-	}
-	return nil
 }

@@ -3,13 +3,14 @@ package config
 import (
 	"maps"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/idelchi/aura/internal/sh"
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -71,7 +72,7 @@ func (h Hooks) Sort(event string) ([]string, error) {
 			s.check(name)
 		}
 	}
-	if err := s.errs.err(); err != nil {
+	if err := s.errs.Err(); err != nil {
 		return nil, err
 	}
 	s.state = map[string]visit{}
@@ -135,7 +136,7 @@ func (s *sorter) check(name string) {
 		other, ok := s.hooks[d]
 		switch {
 		case !ok:
-			s.fail(hook, "no hook %q%s", short(d), hint(d, "hooks", s.peers(name)))
+			s.fail(hook, "no hook %q%s", wording.Short(d), wording.Hint(d, "hooks", s.peers(name)))
 		case other.Event != s.event && (other.Enabled() || other.Event != ""):
 			s.fail(hook, "hook %q runs at event %s, not %s", d, other.Event, s.event)
 		case s.state[d] == open:
@@ -150,7 +151,7 @@ func (s *sorter) check(name string) {
 }
 
 func (s *sorter) fail(h Hook, format string, args ...any) {
-	s.errs.add(h.Source.File, h.Source.Line, join(h.Name, "depends"), format, args...)
+	s.errs.Add(h.Source.File, h.Source.Line, strictyaml.Join(h.Name, "depends"), format, args...)
 }
 
 // peers are the hooks that name could depend on.
@@ -184,14 +185,14 @@ func (l *loader) hooks(f File) {
 		l.broken["hooks"] = l.broken["hooks"] || d == nil
 		return
 	}
-	d.pairs(n, "", func(key, value *yaml.Node, path string) {
+	d.Pairs(n, "", func(key, value *yaml.Node, path string) {
 		var h Hook
 		for value.Kind == yaml.AliasNode {
 			value = value.Alias
 		}
 		before := len(l.errs)
-		d.decode(value, reflect.ValueOf(&h).Elem(), path, "")
-		d.checkHook(h, value, path)
+		d.Decode(value, &h, path)
+		checkHook(d, h, value, path)
 		if len(l.errs) > before {
 			l.broken["hooks"] = true
 		}
@@ -204,25 +205,25 @@ func (l *loader) hooks(f File) {
 			l.hookDefs = append(l.hookDefs, def)
 		case !l.broken["hooks"]:
 			l.broken["hooks"] = true
-			d.errorf(key, path, "more than %d hooks", maxHooks)
+			d.Errorf(key, path, "more than %d hooks", maxHooks)
 		}
 	})
 }
 
 // checkHook finds mistakes in the values that a hook writes down itself.
-func (d *decoder) checkHook(h Hook, n *yaml.Node, path string) {
-	at := func(key string) (*yaml.Node, string) { return find(n, key), join(path, key) }
+func checkHook(d *strictyaml.Decoder, h Hook, n *yaml.Node, path string) {
+	at := func(key string) (*yaml.Node, string) { return strictyaml.Find(n, key), strictyaml.Join(path, key) }
 	if _, err := regexp.Compile(h.Matcher); err != nil {
 		v, p := at("matcher")
-		d.errorf(v, p, "%v", err)
+		d.Errorf(v, p, "%v", err)
 	}
 	if _, err := filepath.Match(h.Files, ""); err != nil {
 		v, p := at("files")
-		d.errorf(v, p, "%q is not a valid glob", short(h.Files))
+		d.Errorf(v, p, "%q is not a valid glob", wording.Short(h.Files))
 	}
 	if err := sh.Parse(h.Command); err != nil {
 		v, p := at("command")
-		d.errorf(v, p, "%v", err)
+		d.Errorf(v, p, "%v", err)
 	}
 }
 
@@ -242,7 +243,7 @@ func (l *loader) assembleHooks() {
 	l.cfg.Hooks = Hooks{}
 	for _, h := range assembleKind(l, "hook", l.hookDefs, buildHook) {
 		if old, ok := l.cfg.Hooks[h.Name]; ok && old.Source.Home == h.Source.Home {
-			l.errs.add(
+			l.errs.Add(
 				h.Source.File,
 				h.Source.Line,
 				h.Name,
@@ -272,7 +273,7 @@ func (h Hook) check(errs *Errors) {
 		return // It may be nothing but a parent.
 	}
 	fail := func(key, format string, args ...any) {
-		errs.add(h.Source.File, h.Source.Line, join(h.Name, key), format, args...)
+		errs.Add(h.Source.File, h.Source.Line, strictyaml.Join(h.Name, key), format, args...)
 	}
 	if h.Event == "" {
 		fail("event", "missing (write event: pre or event: post)")

@@ -2,12 +2,14 @@ package config
 
 import (
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // definition is an agent or mode as its file says it, before inheritance.
@@ -15,7 +17,7 @@ type definition struct {
 	Identity
 	source    Source
 	isDefault bool
-	shift     int
+	line      int        // Of the file, on which the document of the node starts.
 	node      *yaml.Node // Frontmatter.
 	body      string
 }
@@ -28,14 +30,14 @@ func (l *loader) define(what string, f File, v any, id *Identity) *definition {
 		return nil
 	}
 	def := &definition{
-		Identity: *id, node: n, shift: d.shift, body: doc.Body,
+		Identity: *id, node: n, line: d.Line, body: doc.Body,
 		source: Source{File: f.Path, Home: f.Home, Line: 1, BodyFile: f.Path, BodyLine: doc.BodyLine},
 	}
 	switch {
 	case n == nil:
-		l.errs.add(f.Path, 1, "", "no frontmatter (start the file with ---, name: ..., ---)")
+		l.errs.Add(f.Path, 1, "", "no frontmatter (start the file with ---, name: ..., ---)")
 	case def.Name == "":
-		l.errs.add(f.Path, max(doc.FrontLine, 1), "name", "missing")
+		l.errs.Add(f.Path, max(doc.FrontLine, 1), "name", "missing")
 	}
 	if def.Name == "" {
 		l.broken[what+"s"] = true
@@ -55,7 +57,7 @@ func (l *loader) agent(f File) {
 	l.duplicate("agent", l.agents, def)
 	for _, other := range l.agents {
 		if a.Default && other.isDefault && other.source.Home == f.Home {
-			l.errs.add(
+			l.errs.Add(
 				f.Path,
 				lineOf(def, "default"),
 				"default",
@@ -92,7 +94,7 @@ func (l *loader) prompt(f File) {
 	l.checkTemplate(p.Source, p.Body, TemplateParts())
 	for _, other := range l.prompts {
 		if other.Source.Home == f.Home && strings.EqualFold(other.Name, p.Name) {
-			l.errs.add(
+			l.errs.Add(
 				f.Path,
 				max(doc.FrontLine, 1),
 				"name",
@@ -108,7 +110,7 @@ func (l *loader) prompt(f File) {
 func (l *loader) duplicate(what string, defs []*definition, def *definition) {
 	for _, other := range defs {
 		if other.source.Home == def.source.Home && strings.EqualFold(other.Name, def.Name) {
-			l.errs.add(
+			l.errs.Add(
 				def.source.File,
 				lineOf(def, "name"),
 				"name",
@@ -123,8 +125,8 @@ func (l *loader) duplicate(what string, defs []*definition, def *definition) {
 }
 
 func lineOf(def *definition, path ...string) int {
-	if n := find(def.node, path...); n != nil {
-		return n.Line + def.shift
+	if n := strictyaml.Find(def.node, path...); n != nil {
+		return def.decoder(nil).LineOf(n)
 	}
 	return 1
 }
@@ -240,8 +242,8 @@ func (in *inheritance) unknown(def *definition, i int, name string) {
 			names = append(names, d.Name)
 		}
 	}
-	in.l.errs.add(def.source.File, itemLine(def, "inherit", i), "inherit["+strconv.Itoa(i)+"]", "no %s %q%s",
-		in.what, short(name), hint(name, in.what+"s", names))
+	in.l.errs.Add(def.source.File, itemLine(def, "inherit", i), "inherit["+strconv.Itoa(i)+"]", "no %s %q%s",
+		in.what, wording.Short(name), wording.Hint(name, in.what+"s", names))
 }
 
 func (in *inheritance) cycle(path []*definition) {
@@ -251,7 +253,7 @@ func (in *inheritance) cycle(path []*definition) {
 		names = append(names, d.Name)
 	}
 	names = append(names, path[0].Name)
-	in.l.errs.add(
+	in.l.errs.Add(
 		path[0].source.File,
 		lineOf(path[0], "inherit"),
 		"inherit",
@@ -262,8 +264,8 @@ func (in *inheritance) cycle(path []*definition) {
 }
 
 func itemLine(def *definition, key string, i int) int {
-	if n := find(def.node, key); n != nil && i < len(n.Content) {
-		return n.Content[i].Line + def.shift
+	if n := strictyaml.Find(def.node, key); n != nil && i < len(n.Content) {
+		return def.decoder(nil).LineOf(n.Content[i])
 	}
 	return lineOf(def, key)
 }
@@ -298,8 +300,12 @@ func buildMode(chain []*definition) Mode {
 	return m
 }
 
+func (def *definition) decoder(errs *Errors) *strictyaml.Decoder {
+	return &strictyaml.Decoder{File: def.source.File, Line: def.line, Errors: errs}
+}
+
 // decode writes the keys of the definition over v. Its mistakes were reported before.
 func (def *definition) decode(v any) {
 	var known Errors
-	newDecoder(def.source.File, def.shift, &known).decode(def.node, reflect.ValueOf(v).Elem(), "", "")
+	def.decoder(&known).Decode(def.node, v, "")
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/models"
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/templates"
 )
 
 // HO-04: what init writes is what holds without it, and nothing is overwritten.
@@ -84,7 +87,7 @@ func TestInitCommentsAreDefaults(t *testing.T) {
 	var all strings.Builder
 	for _, path := range files {
 		_, body, _ := strings.Cut(uncomment(t, path), "\n\n")
-		if err := config.Decode(path, 1, []byte(body), &got); err != nil {
+		if err := strictyaml.Decode(path, 1, []byte(body), &got); err != nil {
 			t.Fatal(err)
 		}
 		all.WriteString(body)
@@ -129,9 +132,9 @@ func TestDocumentation(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"anthropic", "openai", "google", "openrouter", "ollama"} {
-		if !strings.Contains(page, "| "+name+" | `"+config.DefaultModel(name)+"` |") {
-			t.Errorf("model of %s is not documented", name)
+	for _, s := range models.Servers() {
+		if s.Model != "" && !strings.Contains(page, "| "+s.Name+" | `"+s.Model+"` |") {
+			t.Errorf("model of %s is not documented", s.Name)
 		}
 	}
 	files := map[string]string{}
@@ -225,7 +228,7 @@ func TestBuiltinTemplates(t *testing.T) {
 		"Tools":      map[string]any{"Eager": []string{"Read"}, "Deferred": "index"},
 	}
 	for _, p := range c.Prompts {
-		tpl, err := config.Template(p.Name, p.Body)
+		tpl, err := templates.New(p.Name).Parse(p.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,30 +249,13 @@ func TestBuiltinTemplates(t *testing.T) {
 		}
 	}
 	for _, a := range c.Agents {
-		if _, err := config.Template(a.Name, a.Body); err != nil || a.Body == "" {
+		if _, err := templates.New(a.Name).Parse(a.Body); err != nil || a.Body == "" {
 			t.Errorf("%s: %v", a.Name, err)
 		}
 	}
 	for _, m := range c.Modes {
-		if _, err := config.Template(m.Name, m.Body); err != nil || m.Body == "" {
+		if _, err := templates.New(m.Name).Parse(m.Body); err != nil || m.Body == "" {
 			t.Errorf("%s: %v", m.Name, err)
 		}
-	}
-}
-
-func TestTemplateFunctions(t *testing.T) {
-	tpl, err := config.Template(
-		"t",
-		`{{ join .L ", " | upper }}|{{ lower "A" }}|{{ trim " b " }}|{{ indent 2 "a\n\nb" }}|{{ .M.none }}|`,
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := tpl.Execute(&b, map[string]any{"L": []string{"x", "y"}, "M": map[string]string{}}); err != nil {
-		t.Fatal(err)
-	}
-	if want := "X, Y|a|b|  a\n\n  b||"; b.String() != want {
-		t.Errorf("got %q", b.String())
 	}
 }

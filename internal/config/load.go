@@ -2,23 +2,21 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/idelchi/aura/internal/markdown"
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 	"go.yaml.in/yaml/v4"
 )
 
 const (
-	maxFile  = 1 << 20 // Bytes in one file.
-	maxFiles = 10_000  // Files in all homes.
-	maxLevel = 16      // Directories below a kind.
+	maxFiles = 10_000 // Files in all homes.
+	maxLevel = 16     // Directories below a kind.
 )
 
 // kind is a directory below config/ and how its files are read.
@@ -66,7 +64,7 @@ func Load(h Homes) (*Config, error) {
 	l.assemble()
 	l.assembleHooks()
 	l.checkNames()
-	if err := l.errs.err(); err != nil {
+	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
 	return l.cfg, nil
@@ -106,7 +104,7 @@ func (l *loader) home(home string) {
 		return
 	}
 	if err != nil {
-		l.errs.add(dir, 0, "", "%v", plain(err))
+		l.errs.Add(dir, 0, "", "%v", strictyaml.Reason(err))
 		return
 	}
 	table := kinds()
@@ -116,13 +114,13 @@ func (l *loader) home(home string) {
 		switch i := slices.IndexFunc(table, func(k kind) bool { return k.dir == e.Name() }); {
 		case ignored(e.Name()):
 		case err != nil:
-			l.errs.add(path, 0, "", "%v", plain(err))
+			l.errs.Add(path, 0, "", "%v", strictyaml.Reason(err))
 		case !info.IsDir():
 			if ext := extension(e.Name()); ext == ".yaml" || ext == ".md" {
-				l.errs.add(path, 0, "", "file is in no directory of config (%s)", strings.Join(kindNames(), ", "))
+				l.errs.Add(path, 0, "", "file is in no directory of config (%s)", strings.Join(kindNames(), ", "))
 			}
 		case i < 0:
-			l.errs.add(path, 0, "", "unknown directory%s", hint(e.Name(), "directories", kindNames()))
+			l.errs.Add(path, 0, "", "unknown directory%s", wording.Hint(e.Name(), "directories", kindNames()))
 		default:
 			l.walk(table[i], home, path, []os.FileInfo{info})
 		}
@@ -142,7 +140,7 @@ func kindNames() []string {
 func (l *loader) walk(k kind, home, dir string, above []os.FileInfo) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		l.errs.add(dir, 0, "", "%v", plain(err))
+		l.errs.Add(dir, 0, "", "%v", strictyaml.Reason(err))
 		return
 	}
 	for _, e := range entries {
@@ -153,24 +151,24 @@ func (l *loader) walk(k kind, home, dir string, above []os.FileInfo) {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			l.errs.add(path, 0, "", "%v", plain(err))
+			l.errs.Add(path, 0, "", "%v", strictyaml.Reason(err))
 		case info.IsDir():
 			loop := slices.ContainsFunc(above, func(up os.FileInfo) bool { return os.SameFile(up, info) })
 			if loop || len(above) > maxLevel {
-				l.errs.add(path, 0, "", "directories nested too deeply or in a circle")
+				l.errs.Add(path, 0, "", "directories nested too deeply or in a circle")
 				continue
 			}
 			l.walk(k, home, path, append(slices.Clip(above), info))
 		case !info.Mode().IsRegular():
 		case extension(e.Name()) == k.ext:
 			if l.files++; l.files == maxFiles {
-				l.errs.add(dir, 0, "", "more than %d configuration files", maxFiles)
+				l.errs.Add(dir, 0, "", "more than %d configuration files", maxFiles)
 			}
 			if l.files < maxFiles {
 				k.load(l, File{Home: home, Path: path})
 			}
 		case extension(e.Name()) == ".yaml" || extension(e.Name()) == ".md":
-			l.errs.add(path, 0, "", "%s are *%s files", k.dir, k.ext)
+			l.errs.Add(path, 0, "", "%s are *%s files", k.dir, k.ext)
 		}
 	}
 }
@@ -188,23 +186,15 @@ func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.Contains(name, ".example.") || strings.EqualFold(name, "README.md")
 }
 
-// plain drops the path that the line already starts with.
-func plain(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
 // read gives the content of a file; a mistake is reported and gives nil.
 func (l *loader) read(f File) []byte {
 	if name, ok := strings.CutPrefix(f.Path, builtinPrefix); ok {
 		src, _ := defaultFiles.ReadFile("defaults/config/" + name)
 		return src
 	}
-	src, err := readFile(f.Path)
+	src, err := strictyaml.ReadFile(f.Path)
 	if err != nil {
-		l.errs.add(f.Path, 0, "", "%v", plain(err))
+		l.errs.Add(f.Path, 0, "", "%v", err)
 		return nil
 	}
 	if src == nil {
@@ -213,51 +203,35 @@ func (l *loader) read(f File) []byte {
 	return src
 }
 
-func readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	src, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(src) > maxFile {
-		return nil, fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	return src, nil
-}
-
 // markdown reads a Markdown file and decodes its frontmatter into v. Without a readable
 // name the file marks its kind as broken: other files may mean what it defines.
-func (l *loader) markdown(f File, v any) (d *decoder, n *yaml.Node, doc markdown.Document, ok bool) {
+func (l *loader) markdown(f File, v any) (d *strictyaml.Decoder, n *yaml.Node, doc markdown.Document, ok bool) {
 	src := l.read(f)
 	if src == nil {
 		return nil, nil, doc, false
 	}
 	doc, err := markdown.Split(src)
 	if e, bad := errors.AsType[*markdown.Error](err); bad {
-		l.errs.add(f.Path, e.Line, "", "%s", e.Msg)
+		l.errs.Add(f.Path, e.Line, "", "%s", e.Msg)
 		return nil, nil, doc, false
 	}
-	d = newDecoder(f.Path, doc.FrontLine-1, &l.errs)
+	d = &strictyaml.Decoder{File: f.Path, Line: doc.FrontLine, Errors: &l.errs}
 	before := len(l.errs)
-	if n = d.parse(doc.Front); n != nil {
-		d.decode(n, reflect.ValueOf(v).Elem(), "", "")
+	if n = d.Parse(doc.Front); n != nil {
+		d.Decode(n, v, "")
 	}
 	return d, n, doc, n != nil || len(l.errs) == before
 }
 
 // yaml reads a YAML file; nil is an empty or broken one.
-func (l *loader) yaml(f File) (*decoder, *yaml.Node) {
+func (l *loader) yaml(f File) (*strictyaml.Decoder, *yaml.Node) {
 	src := l.read(f)
 	if src == nil {
 		return nil, nil
 	}
-	d := newDecoder(f.Path, 0, &l.errs)
+	d := &strictyaml.Decoder{File: f.Path, Errors: &l.errs}
 	before := len(l.errs)
-	n := d.parse(src)
+	n := d.Parse(src)
 	if len(l.errs) > before {
 		return nil, nil
 	}
@@ -270,8 +244,8 @@ func (l *loader) features(f File) {
 		return
 	}
 	var scratch Features
-	d.decode(n, reflect.ValueOf(&scratch).Elem(), "", "")
-	d.checkFeatures(n, "")
+	d.Decode(n, &scratch, "")
+	checkFeatures(d, n, "")
 	l.cfg.layers = append(l.cfg.layers, Layer{file: f.Path, node: n})
 	if scratch.Plugins.Dir != "" {
 		l.cfg.pluginDirs[f.Home] = scratch.Plugins.Dir
@@ -283,7 +257,7 @@ func (l *loader) rules(f File) {
 		ToolAuto []string `yaml:"tool_auto"`
 	}
 	if d, n := l.yaml(f); n != nil {
-		d.decode(n, reflect.ValueOf(&file).Elem(), "", "")
+		d.Decode(n, &file, "")
 	}
 	l.cfg.Approvals = append(l.cfg.Approvals, file.ToolAuto...)
 }
@@ -294,14 +268,13 @@ func (l *loader) providers(f File) {
 		l.broken["providers"] = l.broken["providers"] || d == nil
 		return
 	}
-	d.pairs(n, "", func(key, value *yaml.Node, path string) {
+	d.Pairs(n, "", func(key, value *yaml.Node, path string) {
 		p := Provider{Name: key.Value, Source: Source{File: f.Path, Home: f.Home, Line: key.Line}}
 		p.SetDefaults()
 		before := len(l.errs)
-		d.decode(value, reflect.ValueOf(&p).Elem(), path, "")
+		d.Decode(value, &p, path)
 		if len(l.errs) == before {
 			p.check(d, value)
-			p.adopt()
 			p.locate(d, value)
 		}
 		l.addProvider(p)
@@ -316,7 +289,7 @@ func (l *loader) addProvider(p Provider) {
 			continue
 		}
 		if old.Source.Home == p.Source.Home {
-			l.errs.add(
+			l.errs.Add(
 				p.Source.File,
 				p.Source.Line,
 				p.Name,

@@ -1,11 +1,12 @@
 package config
 
 import (
-	"reflect"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // Report takes a mistake in a definition. key is a key of it, such as "schedule",
@@ -43,7 +44,7 @@ func LoadDefinitions[T any, P Definition[T]](c *Config, kind string) ([]T, error
 	for i, def := range n.defs {
 		for _, other := range n.defs[:i] {
 			if other.source.Home == def.source.Home && strings.EqualFold(other.Name, def.Name) {
-				l.errs.add(
+				l.errs.Add(
 					def.source.File,
 					def.source.Line,
 					def.Name,
@@ -56,7 +57,7 @@ func LoadDefinitions[T any, P Definition[T]](c *Config, kind string) ([]T, error
 			}
 		}
 	}
-	if err := l.errs.err(); err != nil {
+	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
 	type item struct {
@@ -88,22 +89,22 @@ func (l *named[T, P]) file(f File) {
 		l.broken[l.kind+"s"] = l.broken[l.kind+"s"] || d == nil
 		return
 	}
-	d.pairs(n, "", func(key, value *yaml.Node, path string) {
+	d.Pairs(n, "", func(key, value *yaml.Node, path string) {
 		for value.Kind == yaml.AliasNode {
 			value = value.Alias
 		}
 		if strings.TrimSpace(key.Value) == "" {
-			d.errorf(key, "", "a %s needs a name", l.kind)
+			d.Errorf(key, "", "a %s needs a name", l.kind)
 		}
 		var own T
-		d.decode(value, reflect.ValueOf(&own).Elem(), path, "")
+		d.Decode(value, &own, path)
 		P(&own).Check(reporter(d, value, path))
 		for _, ref := range []reference{{[]string{"agent"}, "agents"}, {[]string{"mode"}, "modes"}} {
-			if v := find(value, ref.path...); ref.kind != "modes" || v == nil || !strings.EqualFold(v.Value, "none") {
+			if v := strictyaml.Find(value, ref.path...); ref.kind != "modes" || v == nil || !strings.EqualFold(v.Value, "none") {
 				l.cfg.checkReference(d, value, path, ref, nil)
 			}
 		}
-		l.cfg.checkFeatureNames(d, find(value, "features"), join(path, "features"), nil)
+		l.cfg.checkFeatureNames(d, strictyaml.Find(value, "features"), strictyaml.Join(path, "features"), nil)
 		switch n := len(l.defs); {
 		case n < maxDefinitions:
 			l.defs = append(l.defs, &definition{
@@ -112,7 +113,7 @@ func (l *named[T, P]) file(f File) {
 			})
 		case !l.broken[l.kind+"s"]:
 			l.broken[l.kind+"s"] = true
-			d.errorf(key, path, "more than %d %ss", maxDefinitions, l.kind)
+			d.Errorf(key, path, "more than %d %ss", maxDefinitions, l.kind)
 		}
 	})
 }
@@ -128,16 +129,16 @@ func (l *named[T, P]) build(chain []*definition) T {
 }
 
 // reporter finds the lines of mistakes in a definition.
-func reporter(d *decoder, value *yaml.Node, path string) Report {
+func reporter(d *strictyaml.Decoder, value *yaml.Node, path string) Report {
 	return func(key, format string, args ...any) {
 		name, index, _ := strings.Cut(strings.TrimSuffix(key, "]"), "[")
 		at := value
-		if n := find(value, strings.Split(name, ".")...); n != nil {
+		if n := strictyaml.Find(value, strings.Split(name, ".")...); n != nil {
 			at = n
 			if i, err := strconv.Atoi(index); err == nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
 				at = n.Content[i]
 			}
 		}
-		d.errorf(at, join(path, key), format, args...)
+		d.Errorf(at, strictyaml.Join(path, key), format, args...)
 	}
 }

@@ -4,18 +4,19 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/extension"
+	"github.com/idelchi/aura/internal/models"
+	"github.com/idelchi/aura/internal/sandbox"
 )
 
 // Level is how bad a finding is.
@@ -44,11 +45,25 @@ func (f Finding) String() string {
 	return line
 }
 
-// Options says what to examine. The zero value is a session without flags.
+// Options says what to examine.
 type Options struct {
-	App      app.Options
-	Terminal io.Writer     // Where a session would be shown.
-	Patience time.Duration // For what takes part in a session: servers, extensions; 0 is 5 s.
+	Homes    config.HomeOptions
+	Read     func() (Place, error) // Reads the configuration.
+	Tasks    func() (int, error)   // Reads the tasks and counts them.
+	Terminal io.Writer             // Where a session would be shown.
+	Patience time.Duration         // For what takes part in a session: servers, extensions; 0 is 5 s.
+}
+
+// Place is where a session would happen, with its configuration. Nothing runs yet.
+type Place interface {
+	Config() *config.Config
+	Getenv(name string) string
+	Features() (config.Features, error)
+	Target() (models.Target, error)                        // Whom the agent would talk to.
+	SandboxRules() (*sandbox.Rules, error)                 // nil: off.
+	Kinds() ([]extension.Kind, error)                      // All kinds of extensions.
+	Rehearse() (names []string, problems []error, _ error) // Makes the profiles of all agents.
+	PolicyMistakes(toolNames []string) ([]string, error)   // Rules that match no call.
 }
 
 const (
@@ -63,33 +78,29 @@ type check struct {
 	run  func(ctx context.Context, p *patient) []Finding
 }
 
-// checks is everything that is looked at, in the order of the report.
-func checks() []check {
-	return []check{
+// checks is everything that is looked at, in the order of the report. kinds are the
+// checks of the kinds of extensions.
+func checks(kinds []check) []check {
+	return slices.Concat([]check{
 		{"agents", false, agents},
 		{"policy", false, policy},
 		{"provider", false, providers},
 		{"tasks", false, taskList},
-		{"hooks", false, hookList},
-		{"plugins", false, plugins},
-		{"extensions", false, extensions},
-		{"skills", true, skillList},
-		{"mcp", false, servers},
+	}, kinds, []check{
 		{"sandbox", true, confinement},
 		{"git", true, git},
 		{"go", true, goToolchain},
 		{"sessions", true, sessions},
 		{"debug log", true, debugLog},
-		{"terminal", true, terminal},
-	}
+		{"terminal", true, checkTerminal},
+	})
 }
 
 // patient is what is examined.
 type patient struct {
 	Options
-	homes   config.Homes
-	workdir string
-	app     *app.App // nil: the configuration is wrong.
+	homes config.Homes
+	place Place // nil: the configuration is wrong.
 }
 
 // Examine makes all checks at the same time. An error means that it was interrupted.
@@ -100,8 +111,8 @@ func Examine(ctx context.Context, o Options) ([]Finding, error) {
 	p := &patient{Options: o}
 	list := p.configuration()
 	var todo []check
-	for _, c := range checks() {
-		if p.app != nil || c.bare {
+	for _, c := range checks(p.kinds()) {
+		if p.place != nil || c.bare {
 			todo = append(todo, c)
 		}
 	}
@@ -117,7 +128,7 @@ func Examine(ctx context.Context, o Options) ([]Finding, error) {
 	for _, r := range results {
 		list = append(list, r...)
 	}
-	if p.app == nil {
+	if p.place == nil {
 		list = append(list, warn("everything else", "not looked at", "mend the configuration first"))
 	}
 	for i := range list {
@@ -158,18 +169,15 @@ func (c check) examine(ctx context.Context, p *patient) []Finding {
 // configuration reads all configuration files.
 func (p *patient) configuration() []Finding {
 	const name = "configuration"
-	homes, err := config.FindHomes(p.App.Homes)
+	homes, err := config.FindHomes(p.Homes)
 	if err == nil {
 		p.homes = homes
-		p.workdir, err = filepath.Abs(p.App.Homes.Workdir)
-	}
-	if err == nil {
-		p.app, err = app.Read(p.App)
-	}
-	if err == nil {
-		// Features are merged only now: --override may be wrong.
-		if _, err = p.app.Features(); err != nil {
-			p.app = nil
+		place, wrong := p.Read()
+		if err = wrong; err == nil {
+			// Features are merged only now: --override may be wrong.
+			if _, err = place.Features(); err == nil {
+				p.place = place
+			}
 		}
 	}
 	if err != nil {
@@ -189,21 +197,11 @@ func (p *patient) configuration() []Finding {
 
 // mistakes makes a finding of each error that is joined in err.
 func mistakes(name string, err error, hint string) []Finding {
-	if list, is := errors.AsType[config.Errors](err); is {
-		var out []Finding
-		for _, e := range list {
-			out = append(out, fail(name, e.Error(), hint))
-		}
-		return out
+	var out []Finding
+	for _, f := range extension.Mistakes(name, err) {
+		out = append(out, fail(f.Subject, f.Text, hint))
 	}
-	if joined, is := err.(interface{ Unwrap() []error }); is {
-		var out []Finding
-		for _, e := range joined.Unwrap() {
-			out = append(out, mistakes(name, e, hint)...)
-		}
-		return out
-	}
-	return []Finding{fail(name, err.Error(), hint)}
+	return out
 }
 
 func ok(check, text string) Finding         { return Finding{OK, check, text, ""} }
@@ -224,12 +222,4 @@ func oneLine(text string) string {
 		}
 	}
 	return strings.Join(lines, "; ")
-}
-
-// count says how many there are: "1 hook", "2 hooks".
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

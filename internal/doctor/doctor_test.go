@@ -34,6 +34,15 @@ func project(t *testing.T, files map[string]string) app.Options {
 	return app.Options{Homes: config.HomeOptions{Workdir: dir, Home: &home}, Noop: true}
 }
 
+// options are those of an examination of a session with the options o.
+func options(o app.Options, patience time.Duration) doctor.Options {
+	return doctor.Options{
+		Homes: o.Homes, Patience: patience,
+		Read:  func() (doctor.Place, error) { return app.Read(o) },
+		Tasks: func() (int, error) { return 0, nil },
+	}
+}
+
 func find(list []doctor.Finding, check string) doctor.Finding {
 	for _, f := range list {
 		if f.Check == check {
@@ -50,7 +59,7 @@ func TestPatience(t *testing.T) {
 		".aura/config/mcp/m.yaml":   "slow: {command: sh, args: [-c, sleep 600]}\n",
 		".agent/extensions/slow.py": "import time\ntime.sleep(600)\n",
 	})
-	list, err := doctor.Examine(t.Context(), doctor.Options{App: o, Patience: 300 * time.Millisecond})
+	list, err := doctor.Examine(t.Context(), options(o, 300*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +81,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := project(t, map[string]string{".aura/config/mcp/m.yaml": "slow: {command: sh, args: [-c, sleep 600]}\n"})
-	if _, err := doctor.Examine(ctx, doctor.Options{App: o}); !errors.Is(err, context.Canceled) {
+	if _, err := doctor.Examine(ctx, options(o, 0)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -95,7 +104,7 @@ func TestStrangeServer(t *testing.T) {
 			".aura/config/providers/p.yaml": "odd: {type: openai, url: \"" + url + "\", token: s3cret}\n",
 		})
 		o.Noop = false
-		list, err := doctor.Examine(t.Context(), doctor.Options{App: o})
+		list, err := doctor.Examine(t.Context(), options(o, 0))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,17 +10,18 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // confinement looks at the sandbox.
 func confinement(_ context.Context, p *patient) []Finding {
 	const name = "sandbox"
 	var rules *sandbox.Rules
-	if p.app != nil {
-		rules, _ = p.app.SandboxRules()
+	if p.place != nil {
+		rules, _ = p.place.SandboxRules()
 	}
 	if rules == nil {
 		return []Finding{kernel(name, false, false)}
@@ -101,7 +102,7 @@ func sessions(_ context.Context, p *patient) []Finding {
 	if err != nil {
 		return []Finding{fail(name, err.Error(), "")}
 	}
-	found := []Finding{ok(name, fmt.Sprintf("%s in %s", count(len(list), "session"), dir))}
+	found := []Finding{ok(name, fmt.Sprintf("%s in %s", wording.Count(len(list), "session"), dir))}
 	for _, s := range list {
 		if s.Error != "" {
 			found = append(found, warn(name, s.Error, "aura sessions delete "+s.ID+" removes it"))
@@ -148,9 +149,9 @@ func debugLog(_ context.Context, p *patient) []Finding {
 	return []Finding{ok("debug log", fmt.Sprintf("%s, %d KiB", path, (info.Size()+1023)>>10))}
 }
 
-func terminal(_ context.Context, p *patient) []Finding {
+func checkTerminal(_ context.Context, p *patient) []Finding {
 	const name = "terminal"
-	if p.Terminal == nil || !plain.IsTerminal(p.Terminal) {
+	if p.Terminal == nil || !terminal.Is(p.Terminal) {
 		return []Finding{ok(name, "none here: output goes to a file or a pipe")}
 	}
 	kind := os.Getenv("TERM")
@@ -164,7 +165,7 @@ func terminal(_ context.Context, p *patient) []Finding {
 		}
 	}
 	text := kind + ", no colours"
-	if plain.Colour(p.Terminal, os.Getenv) {
+	if terminal.Color(p.Terminal, os.Getenv) {
 		text = kind + ", colours"
 	}
 	return []Finding{ok(name, text)}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/models"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -20,16 +21,18 @@ import (
 const reachTime = 3 * time.Second
 
 // ways are the ways to get a model.
-const ways = "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY; or start Ollama; or " +
-	"describe a provider in .aura/config/providers; aura demo needs none"
+func ways() string {
+	return "set " + models.KeyVariables() + "; or start Ollama; or describe a provider in .aura/config/providers; " +
+		"aura demo needs none"
+}
 
 // providers asks the server of the agent for its models, and looks at the settings of
 // the others.
 func providers(ctx context.Context, p *patient) []Finding {
-	t, err := p.app.Target()
-	if errors.Is(err, app.ErrNoProvider) {
-		first, hint := "no model provider", ways
-		if names := described(p.app.Config()); len(names) > 0 {
+	t, err := p.place.Target()
+	if errors.Is(err, models.ErrNoProvider) {
+		first, hint := "no model provider", ways()
+		if names := described(p.place.Config()); len(names) > 0 {
 			first, hint = fmt.Sprintf(
 				"no agent names one of %s",
 				strings.Join(names, ", "),
@@ -51,9 +54,9 @@ func described(cfg *config.Config) (names []string) {
 }
 
 // reach asks a server for its models.
-func reach(ctx context.Context, t app.Target) []Finding {
+func reach(ctx context.Context, t models.Target) []Finding {
 	name := "provider " + t.Provider.Name
-	if tokenless(t.Provider) {
+	if models.Tokenless(t.Provider) {
 		return []Finding{fail(name, "no token", tokenHint(t.Provider))}
 	}
 	ctx, cancel := context.WithTimeout(provider.Once(ctx), reachTime)
@@ -62,7 +65,7 @@ func reach(ctx context.Context, t app.Target) []Finding {
 	if err != nil {
 		return []Finding{unreachable(name, t.Provider, err)}
 	}
-	list := []Finding{ok(name, fmt.Sprintf("answers, %s", count(len(models), "model")))}
+	list := []Finding{ok(name, fmt.Sprintf("answers, %s", wording.Count(len(models), "model")))}
 	switch {
 	case t.Model == "" && len(models) == 0:
 		list = append(
@@ -74,14 +77,11 @@ func reach(ctx context.Context, t app.Target) []Finding {
 	case known(models, t.Model):
 		list = append(list, ok("model", t.Model))
 	default:
-		hint := `"aura models" lists them`
 		var names []string
 		for _, m := range models {
 			names = append(names, m.Name)
 		}
-		if near := spelling.Closest(t.Model, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
+		hint := cmp.Or(wording.DidYouMean(t.Model, names), `"aura models" lists them`)
 		list = append(
 			list,
 			warn("model", fmt.Sprintf("%q is not among the models of %s", t.Model, t.Provider.Name), hint),
@@ -118,12 +118,12 @@ func unreachable(name string, p config.Provider, err error) Finding {
 // others looks at the settings of the providers that are not asked.
 func others(p *patient, active string) []Finding {
 	var list []Finding
-	for _, x := range p.app.Config().Providers {
+	for _, x := range p.place.Config().Providers {
 		if strings.EqualFold(x.Name, active) {
 			continue
 		}
 		name := "provider " + x.Name
-		full, err := x.Expand(p.app.Getenv)
+		full, err := models.Expand(x, p.place.Getenv)
 		switch u, urlErr := url.Parse(full.URL); {
 		case err != nil:
 			for _, f := range mistakes(name, err, "nothing uses it now") {
@@ -139,7 +139,7 @@ func others(p *patient, active string) []Finding {
 					fmt.Sprintf("correct %s:%d", x.Source.File, x.Source.Line),
 				),
 			)
-		case tokenless(full):
+		case models.Tokenless(full):
 			list = append(list, warn(name, "no token", tokenHint(x)))
 		default:
 			list = append(list, ok(name, "not asked: no agent that starts uses it"))
@@ -148,15 +148,8 @@ func others(p *patient, active string) []Finding {
 	return list
 }
 
-// tokenless reports whether a provider lacks the token that its server wants.
-func tokenless(p config.Provider) bool {
-	return p.Token == "" && len(p.Headers) == 0 &&
-		(p.URL == "" && p.Type != "ollama" && p.Type != "script" && p.Type != "" ||
-			strings.HasPrefix(p.URL, "https://openrouter.ai/"))
-}
-
 func tokenHint(p config.Provider) string {
-	hint := "set " + config.TokenVariable(p.Name)
+	hint := "set " + models.TokenVariable(p.Name)
 	if p.Source.Builtin() {
 		return hint + " or the usual variable of the provider"
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Mistakes says which rules match no call, given the names of all tools. Rules with a
@@ -30,17 +30,18 @@ func (r Rules) Mistakes(names []string) []string {
 func mistake(pattern string, names []string) string {
 	name, what, colon := strings.Cut(pattern, ":")
 	why := "it is no rule"
-	switch before, inside, paren := strings.Cut(name, "("); {
+	switch before, _, paren := strings.Cut(name, "("); {
 	case paren: // As other programs write it: Bash(rm *), Bash(git push:*).
-		inside = strings.TrimSuffix(strings.TrimPrefix(pattern, before+"("), ")")
+		inside := strings.TrimSuffix(strings.TrimPrefix(pattern, before+"("), ")")
 		if start, ok := strings.CutSuffix(inside, ":*"); ok {
 			inside = start + "*"
 		}
 		name, what, colon = before, inside, true
 	case strings.ContainsAny(name, " \t"):
-		name, inside, _ = strings.Cut(strings.TrimSpace(name), " ")
-		if inside = strings.TrimSpace(inside); !colon {
-			what, colon = inside, inside != ""
+		first, rest, _ := strings.Cut(strings.TrimSpace(name), " ")
+		name = first
+		if rest = strings.TrimSpace(rest); !colon {
+			what, colon = rest, rest != ""
 		}
 	case strings.Contains(name, "*"), strings.HasPrefix(name, "mcp__"), slices.Contains(names, name):
 		return ""
@@ -48,7 +49,7 @@ func mistake(pattern string, names []string) string {
 		why = fmt.Sprintf("there is no tool %q", name)
 	}
 	if !slices.Contains(names, name) {
-		name = spelling.Closest(name, names)
+		name = wording.Closest(name, names)
 	}
 	hint := "it may come from an extension that is off"
 	if name != "" {

@@ -105,6 +105,22 @@ func real(path string) string {
 // runs. A nil switch leaves it to the configuration. It belongs to one goroutine.
 type ReadSwitches struct{ Write, Delete *bool }
 
+// Effective is Apply in plain values.
+func (s *ReadSwitches) Effective(write, del bool) (bool, bool) {
+	r := s.Apply(ReadBefore{write, del})
+	return r.Write, r.Delete
+}
+
+// Override sets the switches that are not nil.
+func (s *ReadSwitches) Override(write, del *bool) {
+	if write != nil {
+		s.Write = write
+	}
+	if del != nil {
+		s.Delete = del
+	}
+}
+
 // Apply returns the rule with the switches laid over it.
 func (s *ReadSwitches) Apply(r ReadBefore) ReadBefore {
 	if s.Write != nil {

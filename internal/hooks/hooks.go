@@ -15,7 +15,6 @@
 package hooks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/jsontext"
 )
 
 // DefaultTimeout is the default hook execution timeout.
@@ -206,11 +206,8 @@ func object(input any) map[string]any {
 	return m
 }
 
-// encode is v as one line of JSON in which shell text stays readable.
+// encode is v as one line of JSON, its end included, in which shell text stays readable.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	text, err := jsontext.Marshal(v)
+	return append(text, '\n'), err
 }

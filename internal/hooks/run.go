@@ -10,11 +10,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // What one hook may tell the model; the middle of longer texts is left out. The
@@ -197,36 +197,12 @@ func words(res sh.Result) string {
 // cut makes text valid UTF-8 and leaves out its middle if it is too long.
 func cut(text string) string {
 	if len(text) > keepHead+keepTail {
-		head, tail := text[:keepHead], text[len(text)-keepTail:]
 		text = fmt.Sprintf(
 			"%s\n[… %d bytes left out]\n%s",
-			trimRight(head),
+			wording.Head(text, keepHead),
 			len(text)-keepHead-keepTail,
-			trimLeft(tail),
+			wording.Tail(text, keepTail),
 		)
 	}
 	return strings.ToValidUTF8(text, "�")
-}
-
-// trimRight drops the piece of a character at the end.
-func trimRight(s string) string {
-	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
-		if b := s[len(s)-i:]; utf8.RuneStart(b[0]) {
-			if !utf8.FullRuneInString(b) {
-				return s[:len(s)-i]
-			}
-			break
-		}
-	}
-	return s
-}
-
-// trimLeft drops the piece of a character at the beginning.
-func trimLeft(s string) string {
-	for i := 0; i < utf8.UTFMax && i < len(s); i++ {
-		if utf8.RuneStart(s[i]) {
-			return s[i:]
-		}
-	}
-	return s
 }

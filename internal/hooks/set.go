@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,7 +22,8 @@ const backstop = 5 * time.Second
 
 // Options configures a Set. Only Hooks is required.
 type Options struct {
-	Hooks config.Hooks
+	Hooks  config.Hooks
+	Import []string // Programs whose hooks are imported too, see Load: "claude".
 
 	// Filters are the layers that choose hooks by name for an agent in a mode, the
 	// agent's first. nil lets all through. The answer must not change.
@@ -30,6 +32,7 @@ type Options struct {
 	Workdir string          // Where hooks run if the session does not say.
 	Env     func() []string // Environment of the commands; nil: that of the process.
 	OnRun   func(Run)       // Sees every run when it is over; nil: nobody does.
+	Logger  *slog.Logger
 }
 
 // Run is one run of a hook as an observer sees it.

@@ -104,6 +104,11 @@ func TestPre(t *testing.T) {
 			Matcher: "^Bash$",
 			Command: `grep -q 'rm -rf' && echo '{"deny": true, "reason": "not that"}'; true`,
 		},
+		"keep": {
+			Event:   "pre",
+			Matcher: "^Write$",
+			Command: "echo ignored; echo 'written by hand' >&2; exit 2",
+		},
 	}, Options{})
 	if out := b.pre(
 		"Bash",
@@ -123,6 +128,10 @@ func TestPre(t *testing.T) {
 	}
 	if got := strings.Join(trace, ", "); got != "warn spoke, zap passed, warn spoke, zap blocked" {
 		t.Errorf("trace: %s", got)
+	}
+	out = b.pre("Write", map[string]any{"path": "a"})
+	if out.Blocked == nil || out.Blocked.Reason != "written by hand" || out.Blocked.Source.Name != "keep" {
+		t.Errorf("exit code 2: %+v", out)
 	}
 }
 

@@ -1,16 +1,34 @@
-// Package jsontext writes JSON by appending to a buffer: what goes to models and to
-// extensions is mostly long texts, which encoding/json copies several times. It reads
-// nothing, and leaves rare types to encoding/json.
+// Package jsontext writes JSON as models, extensions and users read it: without the
+// escapes meant for HTML. What is mostly long texts, which encoding/json copies several
+// times, it appends to a buffer. It copies what JSON can express, and parses nothing.
 package jsontext
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"math"
 	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
+
+// Marshal is json.Marshal without the escapes meant for HTML.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := NewEncoder(&b).Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// NewEncoder is json.NewEncoder without the escapes meant for HTML.
+func NewEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
 
 const hex = "0123456789abcdef"
 

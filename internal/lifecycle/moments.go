@@ -8,7 +8,7 @@ package lifecycle
 import (
 	"slices"
 
-	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -182,7 +182,7 @@ var table = []Row{
 			if r.Arguments == nil {
 				return false
 			}
-			d.Arguments = tool.CloneArgs(r.Arguments)
+			d.Arguments = jsontext.Clone(r.Arguments)
 			return true
 		},
 		Sample: func(d *sdk.BeforeToolContext, s Sample) {

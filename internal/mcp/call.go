@@ -13,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	protocol "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -207,7 +206,7 @@ func (c *conn) progress(_ context.Context, req *protocol.ProgressNotificationCli
 type result struct {
 	text   strings.Builder
 	cut    int // Bytes left out.
-	images []message.Image
+	images []tool.Image
 }
 
 func (r *result) say(text string) {
@@ -229,7 +228,7 @@ func (r *result) picture(kind string, data []byte) bool {
 		len(data) == 0 {
 		return false
 	}
-	r.images = append(r.images, message.Image{MediaType: kind, Data: data})
+	r.images = append(r.images, tool.Image{MediaType: kind, Data: data})
 	return true
 }
 

@@ -40,7 +40,7 @@ func installEverything(t *testing.T) string {
 	if err := lock.Lock(); err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Unlock()
+	defer func() { _ = lock.Unlock() }()
 	script := filepath.Join(dir, "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
 	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
 		return script

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Prefix begins the name of every tool and prompt of a server.
@@ -46,13 +46,7 @@ func fullName(server, name string, taken map[string]bool) string {
 
 // unknownServer is the error of a name that no server has.
 func unknownServer(name string, names []string) error {
-	hint := ""
-	if near := spelling.Closest(name, names); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	} else if len(names) > 0 && len(names) <= 20 {
-		hint = fmt.Sprintf(" (servers: %s)", strings.Join(names, ", "))
-	}
-	return fmt.Errorf("no MCP server %q%s", clip(name, 60), hint)
+	return fmt.Errorf("no MCP server %q%s", clip(name, 60), wording.Hint(name, "servers", names))
 }
 
 // clip bounds foreign text to n bytes.
@@ -60,7 +54,7 @@ func clip(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
+	return wording.Head(text, n) + "…"
 }
 
 // oneLine makes foreign text fit into a line.

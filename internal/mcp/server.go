@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/idelchi/aura/internal/condition"
-	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // How long a server gets where its file does not say.
@@ -23,9 +21,6 @@ const (
 	connectTimeout = 10 * time.Second
 	callTimeout    = 120 * time.Second
 )
-
-// maxFile bounds a file of servers.
-const maxFile = 1 << 20
 
 // Server says how to reach one server. In Command, Args, the values of Env, URL and
 // the values of Headers, ${VAR} is replaced by a variable of the environment and
@@ -84,11 +79,17 @@ type foreign struct {
 	Disabled bool              `yaml:"disabled"`
 }
 
+// File is a file of servers.
+type File struct {
+	Home string // That it belongs to.
+	Path string
+}
+
 // Load reads the servers of configuration files, those of later homes in place of
 // earlier ones, and those of the project's .mcp.json, which a project home can
 // replace. An empty project means that there is no .mcp.json to read. All mistakes
-// are reported together as config.Errors.
-func Load(files []config.File, global, project string) ([]Server, error) {
+// are reported together as strictyaml.Errors.
+func Load(files []File, global, project string) ([]Server, error) {
 	l := &loader{}
 	for _, f := range files {
 		if f.Home == global {
@@ -103,19 +104,15 @@ func Load(files []config.File, global, project string) ([]Server, error) {
 			l.file(f)
 		}
 	}
-	if len(l.errs) > 0 {
-		slices.SortStableFunc(l.errs, func(a, b *config.Error) int {
-			return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-		})
-		return nil, l.errs
+	if err := l.errs.Err(); err != nil {
+		return nil, err
 	}
 	return l.servers, nil
 }
 
-// FindProject returns the .mcp.json nearest to dir, at most as far up as the root of
-// the repository; outside a repository only dir counts. Empty if there is none.
-func FindProject(dir string) string {
-	dirs, _ := config.Within(dir)
+// FindProject returns the .mcp.json in the last of dirs that has one: they lead from the
+// root of the repository down to the working directory. Empty if there is none.
+func FindProject(dirs []string) string {
 	for _, d := range slices.Backward(dirs) {
 		if file := filepath.Join(d, ".mcp.json"); isFile(file) {
 			return file
@@ -131,50 +128,30 @@ func isFile(path string) bool {
 
 type loader struct {
 	servers []Server
-	errs    config.Errors
+	errs    strictyaml.Errors
 }
 
-func (l *loader) fail(file string, line int, path, format string, args ...any) {
-	l.errs = append(l.errs, &config.Error{File: file, Line: line, Path: path, Msg: fmt.Sprintf(format, args...)})
-}
-
-// decode reads a file into v and returns its root; nil after a mistake.
+// decode reads a file into v and returns its root; nil if it is empty or no YAML.
 func (l *loader) decode(file string, v any) *yaml.Node {
-	info, err := os.Stat(file)
-	if err == nil && info.Size() > maxFile {
-		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	var src []byte
-	if err == nil {
-		src, err = os.ReadFile(file)
-	}
+	src, err := strictyaml.ReadFile(file)
 	if err != nil {
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err
-		}
-		l.fail(file, 0, "", "%v", err)
+		l.errs.Add(file, 0, "", "%v", err)
 		return nil
 	}
 	// A tab is a blank in JSON but not everywhere in YAML.
 	if strings.HasSuffix(file, ".json") {
 		src = []byte(strings.ReplaceAll(string(src), "\t", " "))
 	}
-	if err := config.Decode(file, 1, src, v); err != nil {
-		if list, ok := errors.AsType[config.Errors](err); ok {
-			l.errs = append(l.errs, list...)
-		} else {
-			l.fail(file, 0, "", "%v", err)
-		}
+	d := &strictyaml.Decoder{File: file, Errors: &l.errs}
+	root := d.Parse(src)
+	if root != nil {
+		d.Decode(root, v, "")
 	}
-	var doc yaml.Node
-	if yaml.Load(src, &doc) != nil || len(doc.Content) == 0 {
-		return nil
-	}
-	return doc.Content[0]
+	return root
 }
 
 // file reads a file of configuration.
-func (l *loader) file(f config.File) {
+func (l *loader) file(f File) {
 	servers := map[string]Server{}
 	root := l.decode(f.Path, &servers)
 	if root == nil {
@@ -196,7 +173,7 @@ func (l *loader) project(path string) {
 	if root == nil {
 		return
 	}
-	for _, name := range keys(child(root, "mcpServers")) {
+	for _, name := range keys(strictyaml.Find(root, "mcpServers")) {
 		s := file.Servers[name]
 		if s.Type == "streamable-http" {
 			s.Type = "http"
@@ -218,17 +195,17 @@ func (l *loader) project(path string) {
 
 // add checks a server and takes it over. path is where its keys stand below root.
 func (l *loader) add(s Server, root *yaml.Node, path ...string) {
-	node := child(root, path...)
+	node := strictyaml.Find(root, path...)
 	s.Line = line(root, path...)
 	bad := func(key, format string, args ...any) {
 		at := line(node, key)
 		if at == 0 {
 			at = s.Line
 		}
-		l.fail(s.File, at, strings.Join(append(slices.Clone(path), key), "."), format, args...)
+		l.errs.Add(s.File, at, strings.Join(append(slices.Clone(path), key), "."), format, args...)
 	}
 	prefix := strings.Join(path, ".")
-	if slices.ContainsFunc(l.errs, func(e *config.Error) bool {
+	if slices.ContainsFunc(l.errs, func(e *strictyaml.Error) bool {
 		return e.File == s.File && (e.Path == prefix || strings.HasPrefix(e.Path, prefix+"."))
 	}) {
 		return // What is wrong with it has been said.
@@ -242,7 +219,7 @@ func (l *loader) add(s Server, root *yaml.Node, path ...string) {
 	}
 	switch {
 	case clean(s.Name) == "" || strings.Trim(clean(s.Name), "_") == "":
-		l.fail(s.File, s.Line, s.Name, "a server needs a name of letters and digits")
+		l.errs.Add(s.File, s.Line, s.Name, "a server needs a name of letters and digits")
 	case s.Type == "":
 		bad("type", "missing (write command: for a program, url: for a server on the network)")
 	case s.Type == "stdio" && s.Command == "":
@@ -267,7 +244,7 @@ func (l *loader) add(s Server, root *yaml.Node, path ...string) {
 			continue
 		}
 		if old.Home == s.Home && old.File != "" && (s.Home != "" || old.File == s.File) {
-			l.fail(s.File, s.Line, s.Name, "server is already defined in %s:%d", old.File, old.Line)
+			l.errs.Add(s.File, s.Line, s.Name, "server is already defined in %s:%d", old.File, old.Line)
 			return
 		}
 		l.servers[i] = s
@@ -281,52 +258,32 @@ func (l *loader) add(s Server, root *yaml.Node, path ...string) {
 // keys lists the keys of a mapping in order.
 func keys(n *yaml.Node) []string {
 	var list []string
-	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Tag != "!!merge" && !slices.Contains(list, n.Content[i].Value) {
-			list = append(list, n.Content[i].Value)
+	strictyaml.Each(n, func(key, _ *yaml.Node) {
+		if key.Tag != "!!merge" && !slices.Contains(list, key.Value) {
+			list = append(list, key.Value)
 		}
-	}
+	})
 	return list
 }
 
-// child is the value at a path of keys; nil if there is none.
-func child(n *yaml.Node, path ...string) *yaml.Node {
-	for _, key := range path {
-		var next *yaml.Node
-		for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == key {
-				next = n.Content[i+1]
-			}
-		}
-		n = next
-		for n != nil && n.Kind == yaml.AliasNode {
-			n = n.Alias
-		}
-	}
-	return n
-}
-
 // line is the line of the last key of a path; 0 if it is not written.
-func line(n *yaml.Node, path ...string) int {
-	n = child(n, path[:len(path)-1]...)
-	for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == path[len(path)-1] {
-			return n.Content[i].Line
+func line(n *yaml.Node, path ...string) (at int) {
+	last := len(path) - 1
+	strictyaml.Each(strictyaml.Find(n, path[:last]...), func(key, _ *yaml.Node) {
+		if at == 0 && key.Value == path[last] {
+			at = key.Line
 		}
-	}
-	return 0
+	})
+	return at
 }
 
 // expanded returns the server with its variables filled in.
 func (s Server) expanded(getenv func(string) (string, bool)) (Server, error) {
-	var errs config.Errors
+	var errs strictyaml.Errors
 	fill := func(key, text string) string {
 		out, missing := expand(text, getenv)
 		if missing != "" {
-			errs = append(
-				errs,
-				&config.Error{File: s.File, Line: s.Line, Path: s.Name + "." + key, Msg: "$" + missing + " is not set"},
-			)
+			errs.Add(s.File, s.Line, s.Name+"."+key, "$%s is not set", missing)
 		}
 		return out
 	}
@@ -343,10 +300,7 @@ func (s Server) expanded(getenv func(string) (string, bool)) (Server, error) {
 		s.Args[i] = fill(fmt.Sprintf("args[%d]", i), arg)
 	}
 	s.Env, s.Headers = all("env", s.Env), all("headers", s.Headers)
-	if len(errs) > 0 {
-		return s, errs
-	}
-	return s, nil
+	return s, errs.Err()
 }
 
 // expand replaces ${VAR} and ${VAR:-default} and names the first variable that is not

@@ -29,7 +29,7 @@ func write(t testing.TB, dir, name, text string) string {
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	files := []config.File{
+	files := []mcp.File{
 		{
 			Home: "global",
 			Path: write(
@@ -94,13 +94,13 @@ func TestLoadMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := write(t, t.TempDir(), "x.yaml", x.text)
-			_, err := mcp.Load([]config.File{{Home: "h", Path: path}}, "", "")
+			_, err := mcp.Load([]mcp.File{{Home: "h", Path: path}}, "", "")
 			if err == nil || !strings.Contains(err.Error(), path+x.want) {
 				t.Errorf("error: %v", err)
 			}
 		})
 	}
-	if _, err := mcp.Load([]config.File{{Path: filepath.Join(t.TempDir(), "gone.yaml")}}, "", ""); err == nil {
+	if _, err := mcp.Load([]mcp.File{{Path: filepath.Join(t.TempDir(), "gone.yaml")}}, "", ""); err == nil {
 		t.Error("a file that is gone")
 	}
 }
@@ -114,26 +114,32 @@ func TestFindProject(t *testing.T) {
 	if err := os.MkdirAll(below, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got := mcp.FindProject(below); got != "" {
+	if got := mcp.FindProject(within(below)); got != "" {
 		t.Errorf("outside a repository: %q", got)
 	}
-	if got := mcp.FindProject(dir); got != outside {
+	if got := mcp.FindProject(within(dir)); got != outside {
 		t.Errorf("in the directory itself: %q", got)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "repo", ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got := mcp.FindProject(below); got != "" {
+	if got := mcp.FindProject(within(below)); got != "" {
 		t.Errorf("above the repository: %q", got)
 	}
 	inside := write(t, dir, "repo/.mcp.json", "{}")
-	if got := mcp.FindProject(below); got != inside {
+	if got := mcp.FindProject(within(below)); got != inside {
 		t.Errorf("in the repository: %q", got)
 	}
 	nearer := write(t, dir, "repo/a/.mcp.json", "{}")
-	if got := mcp.FindProject(below); got != nearer {
+	if got := mcp.FindProject(within(below)); got != nearer {
 		t.Errorf("nearer: %q", got)
 	}
+}
+
+// within lists the directories that count for one below them.
+func within(dir string) []string {
+	dirs, _ := config.Within(dir)
+	return dirs
 }
 
 func FuzzLoad(f *testing.F) {
@@ -145,7 +151,7 @@ func FuzzLoad(f *testing.F) {
 		dir := t.TempDir()
 		yaml, json := write(t, dir, "x.yaml", text), write(t, dir, ".mcp.json", text)
 		for _, project := range []string{"", json} {
-			servers, err := mcp.Load([]config.File{{Home: "h", Path: yaml}}, "", project)
+			servers, err := mcp.Load([]mcp.File{{Home: "h", Path: yaml}}, "", project)
 			for _, s := range servers {
 				if s.Name == "" || s.Type == "" || s.Line == 0 || err != nil {
 					t.Errorf("%+v, %v", s, err)

@@ -1,6 +1,6 @@
 // Package message is one entry of the conversation as the host keeps it: the
 // SDK's message plus what only providers and the history need. It is not the
-// history itself, which belongs to the agent, nor its storage (package session).
+// history itself (package conversation), nor its storage (package session).
 package message
 
 import "github.com/idelchi/aura/sdk"

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -26,10 +27,10 @@ func (a *Asker) Ask(ctx context.Context, q tool.Question) ([]string, error) {
 		&b,
 		"%s %s\n",
 		a.style.yellow("?"),
-		strings.ReplaceAll(visible(strings.TrimSpace(q.Text)), "\n", "\n  "),
+		strings.ReplaceAll(terminal.Visible(strings.TrimSpace(q.Text)), "\n", "\n  "),
 	)
 	for i, option := range q.Options {
-		fmt.Fprintf(&b, "  %d. %s\n", i+1, oneLine(option))
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, terminal.OneLine(option))
 	}
 	io.WriteString(a.opts.Out, b.String())
 	prompt := "> "
@@ -71,7 +72,7 @@ func choice(q tool.Question, text string) ([]string, error) {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > len(q.Options) {
-			return nil, fmt.Errorf("%q is not a number from 1 to %d", oneLine(word), len(q.Options))
+			return nil, fmt.Errorf("%q is not a number from 1 to %d", terminal.OneLine(word), len(q.Options))
 		}
 		if option := q.Options[n-1]; !slices.Contains(chosen, option) {
 			chosen = append(chosen, option)

@@ -10,8 +10,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/idelchi/aura/internal/line"
+	"github.com/idelchi/aura/internal/line/history"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // ErrInterrupt is returned when the user presses Ctrl+C on an empty line.
@@ -23,10 +28,8 @@ const maxLine = 64 << 20
 // EditorOptions configures an Editor. The zero value has no completion and
 // forgets its history.
 type EditorOptions struct {
-	// Complete returns candidates for the word left of the cursor. A word ends at
-	// a blank; pos is a byte offset in line. One candidate is inserted with a blank
-	// after it, unless it ends in "/"; of several, what they have in common.
-	Complete func(line string, pos int) []string
+	// Complete returns candidates for the word left of the cursor; see line.Options.
+	Complete func(text string, pos int) []string
 	History  string              // File; empty = none.
 	Env      func(string) string // nil = os.Getenv.
 	Logger   *slog.Logger        // nil = none.
@@ -38,7 +41,8 @@ type Editor struct {
 	in      io.Reader
 	out     io.Writer
 	opts    EditorOptions
-	history *history
+	history *history.List
+	line    *line.Editor // Of ReadLine; it keeps what was killed.
 	source  *source
 
 	busy    chan struct{} // Held while a line is read.
@@ -46,10 +50,10 @@ type Editor struct {
 	prompts bool          // The input is a terminal at least.
 
 	decoder decoder
-	queue   []key  // Decoded and not used yet.
-	ahead   int    // So many of the next bytes were typed while nobody read keys.
-	plain   []byte // Read and not used yet, without a terminal.
-	failed  error  // Of the input; every later read returns it.
+	queue   []line.Key // Decoded and not used yet.
+	ahead   int        // So many of the next bytes were typed while no key was read.
+	plain   []byte     // Read and not used yet, without a terminal.
+	failed  error      // Of the input; every later read returns it.
 }
 
 // NewEditor makes an editor. The terminal is touched only while ReadLine runs.
@@ -61,9 +65,10 @@ func NewEditor(in io.Reader, out io.Writer, o EditorOptions) *Editor {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Editor{in: in, out: out, opts: o, source: newSource(in), busy: make(chan struct{}, 1)}
-	e.history = openHistory(o.History, o.Logger)
-	e.prompts = IsTerminal(in)
-	e.raw = e.prompts && IsTerminal(out) && o.Env("TERM") != "dumb"
+	e.history = history.Open(o.History, o.Logger)
+	e.line = line.New(line.Options{History: e.history.Entries, Complete: o.Complete})
+	e.prompts = terminal.Is(in)
+	e.raw = e.prompts && terminal.Is(out) && o.Env("TERM") != "dumb"
 	return e
 }
 
@@ -90,7 +95,7 @@ func (e *Editor) read(ctx context.Context, prompt, initial string, recall bool) 
 	defer e.release()
 	defer func() {
 		if err == nil && recall {
-			e.history.add(text)
+			e.history.Add(text)
 		}
 	}()
 	if !e.raw {
@@ -124,7 +129,7 @@ func (e *Editor) inRaw(f func() error) (err error) {
 		e.ahead = len(c.data)
 		e.feed(c)
 	}
-	if !control(e.in, func(fd int) {
+	if !terminal.Control(e.in, func(fd int) {
 		e.ahead = pendingInput(fd)
 		state, err = term.MakeRaw(fd)
 	}) {
@@ -138,7 +143,7 @@ func (e *Editor) inRaw(f func() error) (err error) {
 	defer func() {
 		io.WriteString(e.out, "\x1b[?2004l")
 		undo()
-		control(e.in, func(fd int) {
+		terminal.Control(e.in, func(fd int) {
 			if e := term.Restore(fd, state); e != nil && err == nil {
 				err = fmt.Errorf("terminal: cannot be restored: %w", e)
 			}
@@ -148,7 +153,7 @@ func (e *Editor) inRaw(f func() error) (err error) {
 }
 
 // keys returns the next keys; none if it was woken.
-func (e *Editor) keys(ctx context.Context, wake <-chan os.Signal) ([]key, error) {
+func (e *Editor) keys(ctx context.Context, wake <-chan os.Signal) ([]line.Key, error) {
 	if len(e.queue) > 0 {
 		keys := e.queue
 		e.queue = nil
@@ -169,7 +174,7 @@ func (e *Editor) keys(ctx context.Context, wake <-chan os.Signal) ([]key, error)
 	return keys, nil
 }
 
-// feed decodes what was read. While nobody reads keys the terminal itself makes
+// feed decodes what was read. While no key is read the terminal itself makes
 // Enter a newline: in what was typed ahead a newline is Enter.
 func (e *Editor) feed(c chunk) {
 	n := min(e.ahead, len(c.data))
@@ -195,10 +200,11 @@ func inputError(err error) error {
 
 // edit runs the line editor until a line is finished.
 func (e *Editor) edit(ctx context.Context, prompt, initial string, recall bool) (string, error) {
-	l, v := newLine(initial, nil, nil), &view{}
+	l, v := line.New(line.Options{}), &view{}
 	if recall {
-		l = newLine(initial, e.history.entries, e.opts.Complete)
+		l = e.line
 	}
+	l.Set(initial)
 	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
 		io.WriteString(e.out, strings.ReplaceAll(prompt[:i+1], "\n", "\r\n"))
 		prompt = prompt[i+1:]
@@ -213,20 +219,20 @@ func (e *Editor) edit(ctx context.Context, prompt, initial string, recall bool) 
 			return "", err
 		}
 		for i, k := range keys {
-			out := l.apply(k)
+			out := l.Apply(k)
 			switch out {
-			case submitted, ended, interrupted:
+			case line.Submitted, line.Ended, line.Interrupted:
 				e.queue = slices.Clone(keys[i+1:])
 				e.redraw(v, prompt, l)
 				e.leave(v, prompt, l)
-				return string(l.text), [...]error{submitted: nil, ended: io.EOF, interrupted: ErrInterrupt}[out]
-			case cleared:
+				return l.Value(), [...]error{line.Ended: io.EOF, line.Interrupted: ErrInterrupt}[out]
+			case line.Cleared:
 				*v = view{}
 				io.WriteString(e.out, "\x1b[H\x1b[2J")
-			case listed:
+			case line.Listed:
 				e.leave(v, prompt, l)
 				width, _ := e.size()
-				io.WriteString(e.out, columns(l.listed, width))
+				io.WriteString(e.out, columns(l.Candidates(), width))
 			}
 		}
 		if !e.decoder.paste { // A long paste is drawn once.
@@ -235,32 +241,33 @@ func (e *Editor) edit(ctx context.Context, prompt, initial string, recall bool) 
 	}
 }
 
-func (e *Editor) redraw(v *view, prompt string, l *line) {
+func (e *Editor) redraw(v *view, prompt string, l *line.Editor) {
 	width, height := e.size()
-	io.WriteString(e.out, v.draw(searchPrompt(prompt, l), l.text, l.pos, width, height))
+	io.WriteString(e.out, v.draw(searchPrompt(prompt, l), l, width, height))
 }
 
-func (e *Editor) leave(v *view, prompt string, l *line) {
+func (e *Editor) leave(v *view, prompt string, l *line.Editor) {
 	width, _ := e.size()
-	io.WriteString(e.out, v.leave(searchPrompt(prompt, l), l.text, width))
+	io.WriteString(e.out, v.leave(searchPrompt(prompt, l), l, width))
 }
 
 // searchPrompt is the prompt, or what shows a search.
-func searchPrompt(prompt string, l *line) string {
+func searchPrompt(prompt string, l *line.Editor) string {
+	query, miss, ok := l.Search()
 	switch {
-	case l.find == nil:
+	case !ok:
 		return prompt
-	case l.find.miss:
-		return fmt.Sprintf("(no match for '%s'): ", string(l.find.query))
+	case miss:
+		return fmt.Sprintf("(no match for '%s'): ", query)
 	default:
-		return fmt.Sprintf("(search '%s'): ", string(l.find.query))
+		return fmt.Sprintf("(search '%s'): ", query)
 	}
 }
 
 // size is the size of the terminal; 80 by 24 where it is not known.
 func (e *Editor) size() (width, height int) {
 	for _, end := range []any{e.out, e.in} {
-		control(end, func(fd int) {
+		terminal.Control(end, func(fd int) {
 			if w, h, err := term.GetSize(fd); err == nil {
 				width, height = w, h
 			}
@@ -319,7 +326,7 @@ func (e *Editor) choose(ctx context.Context, prompt, keys string) (r rune, err e
 	// What was typed before the question was seen is no answer to it.
 	e.queue, e.decoder = nil, decoder{}
 	e.source.found()
-	control(e.in, flushInput)
+	terminal.Control(e.in, flushInput)
 	err = e.inRaw(func() error {
 		io.WriteString(e.out, prompt)
 		for {
@@ -330,12 +337,12 @@ func (e *Editor) choose(ctx context.Context, prompt, keys string) (r rune, err e
 			}
 			for _, k := range pressed {
 				switch {
-				case k.kind == keyInterrupt || k.kind == keyEOF || k.kind == keyCancel:
+				case k.Name == "ctrl+c" || k.Name == "ctrl+d" || k.Name == "ctrl+g":
 					io.WriteString(e.out, "^C\r\n")
 					return ErrInterrupt
-				case k.kind == keyRune && strings.ContainsRune(keys, k.r):
-					r = k.r
-					io.WriteString(e.out, string(r)+"\r\n")
+				case !k.Pasted && k.Text != "" && strings.Contains(keys, k.Text):
+					r, _ = utf8.DecodeRuneInString(k.Text)
+					io.WriteString(e.out, k.Text+"\r\n")
 					return nil
 				}
 			}

@@ -60,10 +60,13 @@ func TestGivenUpReadLosesNothing(t *testing.T) {
 	if got, err := e.ReadLine(t.Context(), ""); err != nil || got != "half" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	e.ReadLine(t.Context(), "")
+	if _, err := e.ReadLine(t.Context(), ""); !errors.Is(err, io.EOF) {
+		t.Errorf("after the last line: %v", err)
+	}
 }
 
 func TestHistoryFile(t *testing.T) {
+	const maxEntries = 1000
 	path := filepath.Join(t.TempDir(), "history")
 	read := func(lines ...string) *Editor {
 		e := NewEditor(strings.NewReader(strings.Join(lines, "\n")), io.Discard, EditorOptions{History: path})
@@ -76,24 +79,24 @@ func TestHistoryFile(t *testing.T) {
 	}
 	read("one", "one", " ", `C:\new`, "one")
 	e := read()
-	e.history.add("two\nlines")
+	e.history.Add("two\nlines")
 	e = read()
-	if want := []string{"one", `C:\new`, "one", "two\nlines"}; !slices.Equal(e.history.entries, want) {
-		t.Errorf("history is %q, want %q", e.history.entries, want)
+	if want := []string{"one", `C:\new`, "one", "two\nlines"}; !slices.Equal(e.history.Entries(), want) {
+		t.Errorf("history is %q, want %q", e.history.Entries(), want)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	var many []string
-	for i := range 2*maxHistory + 10 {
+	for i := range 2*maxEntries + 10 {
 		many = append(many, fmt.Sprint("entry ", i))
 	}
 	read(many...)
 	e = read()
-	if n := len(e.history.entries); n != maxHistory || e.history.entries[n-1] != many[len(many)-1] {
+	if n := len(e.history.Entries()); n != maxEntries || e.history.Entries()[n-1] != many[len(many)-1] {
 		t.Errorf("%d entries are kept", n)
 	}
-	if data, _ := os.ReadFile(path); strings.Count(string(data), "\n") != maxHistory {
+	if data, _ := os.ReadFile(path); strings.Count(string(data), "\n") != maxEntries {
 		t.Errorf("the file has %d lines", strings.Count(string(data), "\n"))
 	}
 }

@@ -18,11 +18,12 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/tool"
 )
 
-// terminal is a real one with somebody at the keyboard.
-type terminal struct {
+// console is a real terminal with somebody at the keyboard.
+type console struct {
 	t   *testing.T
 	pty *os.File
 	tty *os.File
@@ -33,7 +34,7 @@ type terminal struct {
 	gone bool
 }
 
-func newTerminal(t *testing.T) *terminal {
+func newConsole(t *testing.T) *console {
 	t.Helper()
 	opened, tty, err := pty.Open()
 	if err != nil {
@@ -49,7 +50,7 @@ func newTerminal(t *testing.T) *terminal {
 	}
 	opened.Close()
 	master := os.NewFile(uintptr(fd), "pty")
-	x := &terminal{t: t, pty: master, tty: tty}
+	x := &console{t: t, pty: master, tty: tty}
 	x.resize(10, 30)
 	x.cond = sync.NewCond(&x.mu)
 	done := make(chan struct{})
@@ -78,7 +79,7 @@ func newTerminal(t *testing.T) *terminal {
 }
 
 // expect waits until the screen has shown text and forgets everything up to it.
-func (x *terminal) expect(text string) {
+func (x *console) expect(text string) {
 	x.t.Helper()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,29 +97,29 @@ func (x *terminal) expect(text string) {
 	}
 }
 
-func (x *terminal) resize(rows, columns uint16) {
+func (x *console) resize(rows, columns uint16) {
 	x.t.Helper()
-	control(x.pty, func(fd int) {
+	terminal.Control(x.pty, func(fd int) {
 		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {
 			x.t.Fatal(err)
 		}
 	})
 }
 
-func (x *terminal) press(keys string) { io.WriteString(x.pty, keys) }
+func (x *console) press(keys string) { io.WriteString(x.pty, keys) }
 
 // mode is how the terminal treats input.
-func (x *terminal) mode() term.State {
+func (x *console) mode() term.State {
 	x.t.Helper()
 	var state *term.State
-	control(x.tty, func(fd int) { state, _ = term.GetState(fd) })
+	terminal.Control(x.tty, func(fd int) { state, _ = term.GetState(fd) })
 	if state == nil {
 		x.t.Fatal("no terminal state")
 	}
 	return *state
 }
 
-func (x *terminal) editor(o EditorOptions) *Editor {
+func (x *console) editor(o EditorOptions) *Editor {
 	o.Env = func(string) string { return "" }
 	e := NewEditor(x.tty, x.tty, o)
 	x.t.Cleanup(e.Close)
@@ -132,7 +133,7 @@ type readResult struct {
 
 // readLine begins to read a line and waits for the prompt: keys that come earlier
 // are treated by the terminal itself.
-func (x *terminal) readLine(ctx context.Context, e *Editor) <-chan readResult {
+func (x *console) readLine(ctx context.Context, e *Editor) <-chan readResult {
 	c := make(chan readResult, 1)
 	go func() {
 		text, err := e.ReadLine(ctx, "aura> ")
@@ -144,7 +145,7 @@ func (x *terminal) readLine(ctx context.Context, e *Editor) <-chan readResult {
 }
 
 func TestTerminalEditing(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	before := x.mode()
 	e := x.editor(EditorOptions{})
 	got := x.readLine(t.Context(), e)
@@ -172,7 +173,7 @@ func TestTerminalEditing(t *testing.T) {
 }
 
 func TestTerminalCancelled(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	before := x.mode()
 	e := x.editor(EditorOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -192,13 +193,13 @@ func TestTerminalCancelled(t *testing.T) {
 }
 
 func TestTerminalRestoredAfterPanic(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	before := x.mode()
 	e := x.editor(EditorOptions{Complete: func(string, int) []string { panic("broken completion") }})
 	done := make(chan any)
 	go func() {
 		defer func() { done <- recover() }()
-		e.ReadLine(t.Context(), "> ")
+		_, _ = e.ReadLine(t.Context(), "> ") // Panics.
 	}()
 	x.expect("> ")
 	x.press("a\t")
@@ -215,7 +216,7 @@ func TestTerminalRestoredAfterPanic(t *testing.T) {
 }
 
 func TestTypedAheadIsInput(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	e := x.editor(EditorOptions{})
 	x.press("first\rsec")
 	x.expect("sec") // Echoed by the terminal itself: it is there.
@@ -230,7 +231,7 @@ func TestTypedAheadIsInput(t *testing.T) {
 }
 
 func TestTerminalResized(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	e := x.editor(EditorOptions{})
 	got := x.readLine(t.Context(), e)
 	x.press("0123456789")
@@ -245,7 +246,7 @@ func TestTerminalResized(t *testing.T) {
 }
 
 func TestTerminalCompletionList(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	e := x.editor(EditorOptions{Complete: func(string, int) []string { return []string{"/agent", "/agents"} }})
 	got := x.readLine(t.Context(), e)
 	x.press("/agent\t\t")
@@ -257,7 +258,7 @@ func TestTerminalCompletionList(t *testing.T) {
 }
 
 func TestDumbTerminal(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	e := NewEditor(x.tty, x.tty, EditorOptions{Env: func(string) string { return "dumb" }})
 	defer e.Close()
 	x.press("hi\r")
@@ -268,7 +269,7 @@ func TestDumbTerminal(t *testing.T) {
 }
 
 func TestColourOnATerminal(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	for _, tt := range []struct {
 		env  map[string]string
 		want bool
@@ -276,13 +277,13 @@ func TestColourOnATerminal(t *testing.T) {
 		{nil, true}, {map[string]string{"NO_COLOR": "1"}, false}, {map[string]string{"TERM": "dumb"}, false},
 		{map[string]string{"NO_COLOR": "1", "FORCE_COLOR": "1"}, true},
 	} {
-		if got := Colour(x.tty, func(k string) string { return tt.env[k] }); got != tt.want {
+		if got := terminal.Color(x.tty, func(k string) string { return tt.env[k] }); got != tt.want {
 			t.Errorf("%v: %v", tt.env, got)
 		}
 	}
 }
 
-func asker(x *terminal, o AskerOptions) *Asker {
+func asker(x *console, o AskerOptions) *Asker {
 	o.Editor = x.editor(EditorOptions{})
 	return NewAsker(o)
 }
@@ -295,7 +296,7 @@ func approve(ctx context.Context, a *Asker, q agent.Approval) <-chan agent.Decis
 
 // HO-35: only choices that can be kept are offered.
 func TestApproveScopes(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	a := asker(x, AskerOptions{})
 	got := approve(
 		t.Context(),
@@ -351,7 +352,7 @@ func TestApprove(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			x := newTerminal(t)
+			x := newConsole(t)
 			pressed, paused := false, 0
 			a := asker(x, AskerOptions{
 				Suggest:   func(string, map[string]any) string { return "Bash:go test*" },
@@ -381,7 +382,7 @@ func TestApprove(t *testing.T) {
 func TestApproveLines(t *testing.T) {
 	const pattern = "Bash:=rm -rf tmp\nls\t/"
 	for _, keys := range [][]string{{"p", "s"}, {"p", "b", "p", "s"}} {
-		x := newTerminal(t)
+		x := newConsole(t)
 		a := asker(x, AskerOptions{Suggest: func(string, map[string]any) string { return pattern }})
 		got := approve(
 			t.Context(),
@@ -404,7 +405,7 @@ func TestApproveLines(t *testing.T) {
 }
 
 func TestApproveCancelled(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	a := asker(x, AskerOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	got := approve(ctx, a, agent.Approval{Tool: "Bash"})
@@ -419,7 +420,7 @@ func TestApproveCancelled(t *testing.T) {
 }
 
 func TestTypedAheadIsNoApproval(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	e := x.editor(EditorOptions{})
 	got := x.readLine(t.Context(), e)
 	x.press("go\ryyyy") // Read together with the line.
@@ -438,7 +439,7 @@ func TestTypedAheadIsNoApproval(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	interrupts := 0
 	a := asker(x, AskerOptions{Interrupt: func() { interrupts++ }})
 	colours := []string{"red", "green", "blue"}
@@ -477,7 +478,7 @@ func TestAsk(t *testing.T) {
 }
 
 func TestTerminalThatGoesAway(t *testing.T) {
-	x := newTerminal(t)
+	x := newConsole(t)
 	e := x.editor(EditorOptions{})
 	got := x.readLine(t.Context(), e)
 	x.pty.Close()

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -47,13 +48,6 @@ type CallReport struct {
 type NoticeReport struct {
 	Source string `json:"source"`
 	Text   string `json:"text"`
-}
-
-// encoder writes JSON lines for people and programs: no HTML escapes.
-func encoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc
 }
 
 // collector builds a Report from events.
@@ -160,7 +154,7 @@ func NewJSON(w io.Writer) *JSON { return &JSON{w: w, collector: newCollector()} 
 func (j *JSON) Observe(e agent.Event) { j.observe(e) }
 
 // Finish writes the report.
-func (j *JSON) Finish(o Outcome) error { return encoder(j.w).Encode(j.finish(o)) }
+func (j *JSON) Finish(o Outcome) error { return jsontext.NewEncoder(j.w).Encode(j.finish(o)) }
 
 // Stream is the output that writes every event as a line of JSON.
 type Stream struct {
@@ -170,7 +164,9 @@ type Stream struct {
 }
 
 // NewStream makes the output of --output stream-json.
-func NewStream(w io.Writer) *Stream { return &Stream{enc: encoder(w), collector: newCollector()} }
+func NewStream(w io.Writer) *Stream {
+	return &Stream{enc: jsontext.NewEncoder(w), collector: newCollector()}
+}
 
 // eventLine is an event as it is written: the duration in milliseconds instead of
 // nanoseconds.

@@ -2,52 +2,16 @@ package plain
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/idelchi/aura/internal/line"
 )
 
-// keyKind says what a key does. Keys of the same meaning are one kind.
-type keyKind uint8
-
-const (
-	keyNone keyKind = iota
-	keyRune
-	keyPaste
-	keyEnter
-	keyNewline
-	keyTab
-	keyBackspace
-	keyDelete
-	keyLeft
-	keyRight
-	keyUp
-	keyDown
-	keyHome
-	keyEnd
-	keyWordLeft
-	keyWordRight
-	keyKillEnd
-	keyKillStart
-	keyKillWord
-	keyKillWordRight
-	keyYank
-	keySearch
-	keyCancel
-	keyClear
-	keyInterrupt
-	keyEOF // Also deletes to the right.
-)
-
-// key is one key press, or a piece of pasted text.
-type key struct {
-	kind keyKind
-	r    rune
-	text string
-}
-
-// decoder turns the bytes of a terminal into keys. Sequences may be split
-// between calls. A lone Esc waits for the next key and makes it an Alt key, as in
+// decoder turns the bytes of a terminal into keys, with the names that Bubble Tea gives them.
+// Sequences may be split between calls. A lone Esc waits for the next key and makes it an Alt key, as in
 // readline: no timer decides what was meant.
 type decoder struct {
 	buf   []byte
@@ -62,9 +26,9 @@ const (
 )
 
 // feed decodes the next bytes.
-func (d *decoder) feed(b []byte) []key {
+func (d *decoder) feed(b []byte) []line.Key {
 	d.buf = append(d.buf, b...)
-	var keys []key
+	var keys []line.Key
 	used := 0
 	for used < len(d.buf) {
 		k, n := d.next(d.buf[used:])
@@ -72,7 +36,7 @@ func (d *decoder) feed(b []byte) []key {
 			break
 		}
 		used += n
-		if k.kind != keyNone {
+		if k != (line.Key{}) {
 			keys = append(keys, k)
 		}
 	}
@@ -80,162 +44,213 @@ func (d *decoder) feed(b []byte) []key {
 	return keys
 }
 
-// next decodes one key; n is 0 if b is the beginning of something.
-func (d *decoder) next(b []byte) (k key, n int) {
+// next decodes one key, or what is none; n is 0 if b is the beginning of something.
+func (d *decoder) next(b []byte) (k line.Key, n int) {
 	if d.paste {
 		return d.pasted(b)
 	}
 	switch c := b[0]; {
 	case c == 0x1b:
-		return d.escaped(b)
+		name, n := d.escaped(b)
+		return line.Key{Name: name}, n
 	case c < 0x20 || c == 0x7f:
-		return key{kind: controlKey(c)}, 1
+		return line.Key{Name: controlKey(c)}, 1
 	case !utf8.FullRune(b):
-		return key{}, 0
+		return line.Key{}, 0
 	}
 	r, n := utf8.DecodeRune(b)
-	if r == utf8.RuneError && n == 1 || unicode.IsControl(r) {
-		return key{}, n
+	switch {
+	case r == utf8.RuneError && n == 1 || unicode.IsControl(r):
+		return line.Key{}, n
+	case r == ' ':
+		return line.Key{Name: "space", Text: " "}, n
 	}
-	return key{kind: keyRune, r: r}, n
+	return line.Key{Name: string(r), Text: string(r)}, n
 }
 
-func controlKey(c byte) keyKind {
-	table := [...]keyKind{
-		0x01: keyHome, 0x02: keyLeft, 0x03: keyInterrupt, 0x04: keyEOF, 0x05: keyEnd, 0x06: keyRight, 0x07: keyCancel,
-		0x08: keyBackspace, '\t': keyTab, '\n': keyNewline, 0x0b: keyKillEnd, 0x0c: keyClear, '\r': keyEnter,
-		0x0e: keyDown, 0x10: keyUp, 0x12: keySearch, 0x15: keyKillStart, 0x17: keyKillWord, 0x19: keyYank,
-		0x7f: keyBackspace,
+// controlKey names the key of a control character.
+func controlKey(c byte) string {
+	switch {
+	case c == '\t':
+		return "tab"
+	case c == '\r':
+		return "enter"
+	case c == 0x7f:
+		return "backspace"
+	case c == 0:
+		return "ctrl+space"
+	case c <= 0x1a:
+		return "ctrl+" + string(rune('a'+c-1))
 	}
-	return table[c]
+	return "ctrl+" + string(rune(c+0x40))
 }
 
 // escaped decodes what begins with Esc.
-func (d *decoder) escaped(b []byte) (key, int) {
+func (d *decoder) escaped(b []byte) (name string, n int) {
 	if len(b) < 2 {
-		return key{}, 0
+		return "", 0
 	}
-	switch c := b[1]; c {
-	case '[':
+	switch c := b[1]; {
+	case c == '[':
 		return d.sequence(b)
-	case 'O':
+	case c == 'O':
 		if len(b) < 3 {
-			return key{}, 0
+			return "", 0
 		}
-		if b[2] == 'M' { // Enter of the keypad.
-			return key{kind: keyEnter}, 3
-		}
-		return key{kind: cursorKey(b[2], "")}, 3
-	case '\r', '\n':
-		return key{kind: keyNewline}, 2
-	case 0x7f, 0x08:
-		return key{kind: keyKillWord}, 2
-	case 'b', 'B':
-		return key{kind: keyWordLeft}, 2
-	case 'f', 'F':
-		return key{kind: keyWordRight}, 2
-	case 'd', 'D':
-		return key{kind: keyKillWordRight}, 2
-	default:
-		if c < 0x20 { // Esc and then a control key, or Esc twice.
-			return key{kind: keyNone}, 1
-		}
-		if !utf8.FullRune(b[1:]) {
-			return key{}, 0
-		}
-		_, n := utf8.DecodeRune(b[1:])
-		return key{}, 1 + n
+		return keypadKey(b[2]), 3
+	case c == '\r':
+		return "alt+enter", 2
+	case c == 0x7f:
+		return "alt+backspace", 2
+	case c == '\n' || c == 0x08:
+		return "ctrl+alt+" + string(rune('a'+c-1)), 2
+	case c < 0x20: // Esc and then a control key, or Esc twice.
+		return "", 1
+	case c >= 'A' && c <= 'Z':
+		return "alt+shift+" + string(unicode.ToLower(rune(c))), 2
+	case !utf8.FullRune(b[1:]):
+		return "", 0
 	}
+	r, n := utf8.DecodeRune(b[1:])
+	if r == utf8.RuneError || unicode.IsControl(r) {
+		return "", 1 + n
+	}
+	return "alt+" + string(r), 1 + n
 }
 
 // sequence decodes a control sequence: ESC [ parameters final.
-func (d *decoder) sequence(b []byte) (key, int) {
+func (d *decoder) sequence(b []byte) (name string, n int) {
 	end := 2
 	for end < len(b) && b[end] >= 0x20 && b[end] <= 0x3f {
 		end++
 	}
 	switch {
 	case end >= maxKeySequence:
-		return key{}, end
+		return "", end
 	case end == len(b):
-		return key{}, 0
+		return "", 0
 	case b[end] < 0x40 || b[end] > 0x7e: // Broken: what follows is a key of its own.
-		return key{}, end
+		return "", end
 	}
-	params, final := string(b[2:end]), b[end]
+	params, final := strings.Split(string(b[2:end]), ";"), b[end]
 	switch {
 	case final == '[': // Function keys of the Linux console: one more byte.
 		if len(b) < end+2 {
-			return key{}, 0
+			return "", 0
 		}
-		return key{}, end + 2
-	case final == '~' && params == "200":
+		return "", end + 2
+	case final == '~' && params[0] == "200":
 		d.paste, d.cr = true, false
-		return key{}, end + 1
+		return "", end + 1
 	}
-	return key{kind: cursorKey(final, params)}, end + 1
+	return sequenceKey(final, params), end + 1
 }
 
-// cursorKey names the key of a control sequence.
-func cursorKey(final byte, params string) keyKind {
-	first, mod, _ := strings.Cut(params, ";")
+// sequenceKey names the key of a control sequence.
+func sequenceKey(final byte, params []string) string {
+	code, name := params[0], ""
+	mod := ""
+	if len(params) > 1 {
+		mod, _, _ = strings.Cut(params[1], ":")
+	}
+	switch final {
+	case 'u': // The protocol of kitty.
+		name = charKey(code)
+	case '~':
+		if name = numberedKey(code); code == "27" && len(params) > 2 { // The protocol of xterm.
+			name = charKey(params[2])
+		}
+	case 'Z':
+		return "shift+tab"
+	default:
+		if name = cursorKey(final); name == "" && final >= 'a' && final <= 'd' { // rxvt.
+			return "shift+" + cursorKey(final-'a'+'A')
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return modifiers(mod) + name
+}
+
+// modifiers is what stands before the name of a key.
+func modifiers(param string) string {
+	n, err := strconv.Atoi(param)
+	if err != nil || n < 2 {
+		return ""
+	}
+	prefix := ""
+	for _, m := range []struct {
+		bit  int
+		name string
+	}{{4, "ctrl+"}, {2, "alt+"}, {1, "shift+"}, {8, "meta+"}} {
+		if (n-1)&m.bit != 0 {
+			prefix += m.name
+		}
+	}
+	return prefix
+}
+
+// cursorKey names the keys whose sequences end in a letter.
+func cursorKey(final byte) string {
 	switch final {
 	case 'A':
-		return keyUp
+		return "up"
 	case 'B':
-		return keyDown
-	case 'C', 'D':
-		return horizontal(final == 'C', mod != "" && mod != "2")
-	case 'c', 'd': // rxvt: Ctrl+arrow.
-		return horizontal(final == 'c', true)
+		return "down"
+	case 'C':
+		return "right"
+	case 'D':
+		return "left"
 	case 'H':
-		return keyHome
+		return "home"
 	case 'F':
-		return keyEnd
-	case 'u': // Enter with a modifier, in the protocol of kitty.
-		if first == "13" && mod != "" && mod != "1" {
-			return keyNewline
-		}
-	case '~':
-		return numberedKey(first, mod)
+		return "end"
 	}
-	return keyNone
+	return ""
 }
 
-func horizontal(right, word bool) keyKind {
+// keypadKey names the key of ESC O and a letter.
+func keypadKey(c byte) string {
 	switch {
-	case right && word:
-		return keyWordRight
-	case right:
-		return keyRight
-	case word:
-		return keyWordLeft
-	default:
-		return keyLeft
+	case c == 'M':
+		return "enter"
+	case c >= 'a' && c <= 'd': // rxvt.
+		return "ctrl+" + cursorKey(c-'a'+'A')
 	}
+	return cursorKey(c)
 }
 
-func numberedKey(number, mod string) keyKind {
+// numberedKey names the keys whose sequences have a number and end in ~.
+func numberedKey(number string) string {
 	switch number {
 	case "1", "7":
-		return keyHome
+		return "home"
 	case "4", "8":
-		return keyEnd
+		return "end"
 	case "3":
-		if mod != "" {
-			return keyKillWordRight
-		}
-		return keyDelete
-	case "27": // Enter with a modifier, in the protocol of xterm.
-		if strings.HasSuffix(mod, ";13") {
-			return keyNewline
-		}
+		return "delete"
+	case "5":
+		return "pgup"
+	case "6":
+		return "pgdown"
 	}
-	return keyNone
+	return ""
+}
+
+// charKey names the keys that terminals report as a character if a modifier is pressed with them.
+func charKey(code string) string {
+	switch code {
+	case "13":
+		return "enter"
+	case "127":
+		return "backspace"
+	}
+	return ""
 }
 
 // pasted decodes the inside of a bracketed paste. Ctrl+C ends one whose end got lost.
-func (d *decoder) pasted(b []byte) (key, int) {
+func (d *decoder) pasted(b []byte) (line.Key, int) {
 	size := len(b)
 	if i := bytes.IndexByte(b, 0x1b); i >= 0 {
 		switch {
@@ -243,16 +258,16 @@ func (d *decoder) pasted(b []byte) (key, int) {
 			b = b[:i]
 		case bytes.HasPrefix(b, []byte(pasteEnd)):
 			d.paste = false
-			return key{}, len(pasteEnd)
+			return line.Key{}, len(pasteEnd)
 		case bytes.HasPrefix([]byte(pasteEnd), b):
-			return key{}, 0
+			return line.Key{}, 0
 		default:
-			return key{}, 1
+			return line.Key{}, 1
 		}
 	}
 	if i := bytes.IndexByte(b, 0x03); i == 0 {
 		d.paste = false
-		return key{kind: keyInterrupt}, 1
+		return line.Key{Name: "ctrl+c"}, 1
 	} else if i > 0 {
 		b = b[:i]
 	}
@@ -266,26 +281,17 @@ func (d *decoder) pasted(b []byte) (key, int) {
 		}
 	}
 	if n == 0 {
-		return key{}, 0
+		return line.Key{}, 0
 	}
-	return key{kind: keyPaste, text: d.pasteText(b[:n])}, n
+	return line.Key{Text: d.pasteText(b[:n]), Pasted: true}, n
 }
 
-// pasteText drops control characters and makes every line end a newline.
+// pasteText makes every line end a newline, also where one is split between calls.
 func (d *decoder) pasteText(b []byte) string {
-	var out strings.Builder
-	out.Grow(len(b))
-	for _, r := range string(b) {
-		cr := d.cr
-		d.cr = r == '\r'
-		switch {
-		case r == '\n' && cr:
-		case r == '\n' || r == '\r':
-			out.WriteByte('\n')
-		case r != '\t' && unicode.IsControl(r):
-		default:
-			out.WriteRune(r)
-		}
+	text := string(b)
+	if d.cr {
+		text = strings.TrimPrefix(text, "\n")
 	}
-	return out.String()
+	d.cr = strings.HasSuffix(string(b), "\r")
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 }

@@ -8,29 +8,8 @@ import (
 	"os"
 	"reflect"
 
-	"golang.org/x/term"
+	"github.com/idelchi/aura/internal/render"
 )
-
-// control calls f with the descriptor of v if v is an open file. It does not use
-// File.Fd, which would take deadlines away from the file.
-func control(v any, f func(fd int)) bool {
-	file, ok := v.(*os.File)
-	if !ok || file == nil {
-		return false
-	}
-	conn, err := file.SyscallConn()
-	if err != nil {
-		return false
-	}
-	return conn.Control(func(fd uintptr) { f(int(fd)) }) == nil
-}
-
-// IsTerminal reports whether v is a file that is a terminal.
-func IsTerminal(v any) bool {
-	is := false
-	control(v, func(fd int) { is = term.IsTerminal(fd) })
-	return is
-}
 
 // sameFile reports whether both writers end in the same file, pipe or terminal.
 func sameFile(a, b io.Writer) bool {
@@ -50,19 +29,7 @@ func sameFile(a, b io.Writer) bool {
 	return err == nil && os.SameFile(ia, ib)
 }
 
-// Colour decides whether escape codes may be written to w. FORCE_COLOR and
-// CLICOLOR_FORCE (unless "0") say yes; NO_COLOR, TERM=dumb and everything that is
-// not a terminal say no. env is os.Getenv in a program.
-func Colour(w io.Writer, env func(string) string) bool {
-	for _, name := range []string{"FORCE_COLOR", "CLICOLOR_FORCE"} {
-		if v := env(name); v != "" && v != "0" {
-			return true
-		}
-	}
-	return env("NO_COLOR") == "" && env("TERM") != "dumb" && IsTerminal(w)
-}
-
-// style writes colours, or does not. The zero value does not.
+// style writes colors, or does not. The zero value does not.
 type style struct{ on bool }
 
 func (s style) paint(code, text string) string {
@@ -75,6 +42,16 @@ func (s style) paint(code, text string) string {
 func (s style) dim(text string) string    { return s.paint("2", text) }
 func (s style) bold(text string) string   { return s.paint("1", text) }
 func (s style) red(text string) string    { return s.paint("31", text) }
-func (s style) green(text string) string  { return s.paint("32", text) }
 func (s style) yellow(text string) string { return s.paint("33", text) }
 func (s style) cyan(text string) string   { return s.paint("36", text) }
+
+// line shows a line of a preview in the color of its kind.
+func (s style) line(l render.Line) string {
+	code := [...]string{
+		render.Added: "32", render.Removed: "31", render.Hunk: "36", render.Remark: "2", render.Warning: "31",
+	}[l.Kind]
+	if code == "" {
+		return l.Text
+	}
+	return s.paint(code, l.Text)
+}

@@ -10,13 +10,16 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/render"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // PrinterOptions configures a Printer. Out and Err are required.
 type PrinterOptions struct {
 	Out     io.Writer           // The answer, and nothing else.
 	Err     io.Writer           // Everything else.
-	Env     func(string) string // nil = os.Getenv. Decides about colours.
+	Env     func(string) string // nil = os.Getenv. Decides about colors.
 	Verbose bool                // Shows thinking, injected messages and all of the live output.
 
 	// Terminal overrides whether a stream counts as a terminal; nil asks the stream.
@@ -60,7 +63,7 @@ type shownCall struct {
 	shown   int // Lines of live output.
 	hidden  int
 	partial string
-	filter  filter
+	filter  terminal.Filter
 }
 
 // NewPrinter makes a Printer.
@@ -69,11 +72,11 @@ func NewPrinter(o PrinterOptions) *Printer {
 		o.Env = os.Getenv
 	}
 	if o.Terminal == nil {
-		o.Terminal = func(w io.Writer) bool { return IsTerminal(w) }
+		o.Terminal = func(w io.Writer) bool { return terminal.Is(w) }
 	}
 	p := &Printer{
 		out: newStream(o.Out, o.Terminal(o.Out)), err: newStream(o.Err, o.Terminal(o.Err)),
-		style: style{Colour(o.Err, o.Env)}, verbose: o.Verbose, undo: func() {}, calls: map[string]*shownCall{},
+		style: style{terminal.Color(o.Err, o.Env)}, verbose: o.Verbose, undo: func() {}, calls: map[string]*shownCall{},
 	}
 	p.shared = p.out.terminal && p.err.terminal || sameFile(o.Out, o.Err)
 	if p.style.on && p.err.terminal {
@@ -141,8 +144,8 @@ func (p *Printer) Observe(e agent.Event) {
 		p.answered()
 		p.note(e.Agent, p.style.yellow("~"), "the answer begins anew: "+e.Text)
 	case agent.Retrying:
-		if p.err.terminal || p.verbose { // Somebody waits.
-			p.note(e.Agent, p.style.yellow("~"), Retry(e))
+		if p.err.terminal || p.verbose { // The user waits.
+			p.note(e.Agent, p.style.yellow("~"), render.Retry(e.Duration, e.Text))
 		}
 	case agent.ToolStarted:
 		p.toolStarted(e)
@@ -159,7 +162,7 @@ func (p *Printer) Observe(e agent.Event) {
 	case agent.Compacted:
 		p.note(e.Agent, p.style.yellow("~"), e.Text)
 	case agent.Switched:
-		p.note(e.Agent, p.style.yellow("~"), switched(e))
+		p.note(e.Agent, p.style.yellow("~"), render.Switched(e.Text, e.Source))
 	case agent.TurnEnded:
 		p.turnEnded(e)
 	}
@@ -223,7 +226,7 @@ func (p *Printer) answered() {
 
 // subAnswer shows the answer of a sub-agent as a remark.
 func (p *Printer) subAnswer(e agent.Event) {
-	lines := strings.Split(strings.TrimSpace(stripEscapes(e.Text)), "\n")
+	lines := strings.Split(strings.TrimSpace(terminal.Clean(e.Text)), "\n")
 	more := 0
 	if len(lines) > liveLines && !p.verbose {
 		more = len(lines) - liveLines
@@ -255,7 +258,7 @@ func (p *Printer) thought(text string) {
 		p.endLines()
 		p.thinking = true
 	}
-	text = p.err.filter.clean(text)
+	text = p.err.filter.Clean(text)
 	for piece := range strings.Lines(text) {
 		body := strings.TrimSuffix(piece, "\n")
 		p.err.raw(p.style.dim(body))
@@ -271,7 +274,7 @@ func (p *Printer) closeErr() {
 		p.err.raw("\n")
 	}
 	if p.thinking {
-		p.err.filter = filter{}
+		p.err.filter = terminal.Filter{}
 	}
 	p.header, p.live, p.thinking = "", "", false
 	if p.shared {
@@ -294,19 +297,14 @@ func (p *Printer) label(name string) string {
 	if name == "" {
 		return ""
 	}
-	return "  " + p.style.cyan("["+fit(oneLine(name), 40)+"]") + " "
+	return "  " + p.style.cyan("["+width.Fit(terminal.OneLine(name), 40)+"]") + " "
 }
 
 // note shows a remark behind a sign; further lines are indented.
 func (p *Printer) note(name, sign, text string) {
 	p.endLines()
-	text = strings.TrimSpace(stripEscapes(text))
+	text = strings.TrimSpace(terminal.Clean(text))
 	p.err.raw(p.label(name) + sign + " " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
-}
-
-// Retry tells of a request that is sent again.
-func Retry(e agent.Event) string {
-	return fmt.Sprintf("retrying in %s (%s)", max(e.Duration.Round(time.Second), time.Second), e.Text)
 }
 
 func prefixed(source, text string) string {
@@ -316,13 +314,6 @@ func prefixed(source, text string) string {
 	return source + ": " + text
 }
 
-func switched(e agent.Event) string {
-	if e.Source == "" {
-		return "agent " + e.Text
-	}
-	return fmt.Sprintf("agent %s (%s)", e.Text, e.Source)
-}
-
 func (p *Printer) turnEnded(e agent.Event) {
 	p.answered()
 	p.endLines()
@@ -330,7 +321,7 @@ func (p *Printer) turnEnded(e agent.Event) {
 	if !p.verbose {
 		return
 	}
-	text := took(e.Duration)
+	text := render.Took(e.Duration)
 	if e.Usage != nil {
 		text += fmt.Sprintf(", %d tokens in, %d out", e.Usage.Input, e.Usage.Output)
 	}

@@ -169,7 +169,9 @@ func TestAnswerEndsWithOneNewline(t *testing.T) {
 			}
 			p.Observe(agent.Event{Kind: agent.Answered, Text: in})
 			p.Observe(agent.Event{Kind: agent.TurnEnded})
-			p.Finish(Outcome{})
+			if err := p.Finish(Outcome{}); err != nil {
+				t.Error(err)
+			}
 			if out.String() != want {
 				t.Errorf("%q in pieces of %d: %q", in, size, out.String())
 			}
@@ -217,7 +219,9 @@ func TestStreamingIsVisibleAndCheap(t *testing.T) {
 		}
 		p.mu.Unlock()
 		p.Observe(agent.Event{Kind: agent.TextDelta, Text: "y"})
-		p.Finish(Outcome{})
+		if err := p.Finish(Outcome{}); err != nil {
+			t.Error(err)
+		}
 		if !strings.HasSuffix(out.String(), "xy\n") {
 			t.Errorf("ends with %q", out.String()[out.Len()-3:])
 		}
@@ -268,80 +272,14 @@ func TestBrokenOutputIsReported(t *testing.T) {
 	}
 }
 
-func TestFilter(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain\ttext\n":                             "plain\ttext\n",
-		"a\x1b[31;1mb\x1b[0mc":                      "abc",
-		"a\x1b]0;title\x07b":                        "ab",
-		"a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\": "alink",
-		"a\x1bP+q\x1b\\b":                           "ab",
-		"a\x1b(Bb\x1b=c\x1b7":                       "abc",
-		"a\u009b31mb\u009d0;x\u009cc":               "abc",
-		"a\r\nb\rc":                                 "a\nb\nc",
-		"a\x08\x7f\x00\x07b":                        "ab",
-		"x\u202egnp.exe":                            "xgnp.exe",
-		"a\x1b]unfinished\nb":                       "a\nb",
-		"a\x1b[12\nb":                               "a\nb",
-		"a\x1b\x1b[31mb":                            "ab",
-		"日\u00a0é":                                  "日\u00a0é",
-		"bad\xffbyte":                               "bad\ufffdbyte",
-	} {
-		var whole filter
-		if got := whole.clean(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-		var pieces filter
-		got := ""
-		for i := range len(in) {
-			got += pieces.clean(in[i : i+1])
-		}
-		if got != want {
-			t.Errorf("%q byte by byte: %q, want %q", in, got, want)
-		}
-	}
-	var f filter
-	if got := f.clean("\x1b]" + strings.Repeat("x", 2*maxSequence)); len(got) == 0 {
-		t.Error("an unfinished sequence swallows everything")
-	}
-}
-
-func FuzzFilter(f *testing.F) {
-	f.Add("a\x1b[31mb\x1b]0;t\x07c\u009b1m\xff\xe6\x97")
-	f.Fuzz(func(t *testing.T, s string) {
-		var x filter
-		for _, got := range []string{x.clean(s), x.clean(s), visible(s), oneLine(s)} {
-			if i := strings.IndexFunc(
-				got,
-				func(r rune) bool { return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0 || reorders(r)) },
-			); i >= 0 {
-				t.Errorf("%q is left of %q", got[i:], s)
-			}
-		}
-	})
-}
-
-func TestColourWithoutTerminal(t *testing.T) {
-	for _, tt := range []struct {
-		env  string
-		want bool
-	}{{"", false}, {"FORCE_COLOR", true}, {"CLICOLOR_FORCE", true}, {"NO_COLOR", false}} {
-		if got := Colour(&bytes.Buffer{}, func(n string) string {
-			if n == tt.env {
-				return "1"
-			}
-			return ""
-		}); got != tt.want {
-			t.Errorf("%q: %v", tt.env, got)
-		}
-	}
-}
-
 func BenchmarkDeltas(b *testing.B) {
 	p := NewPrinter(PrinterOptions{Out: io.Discard, Err: io.Discard, Terminal: func(io.Writer) bool { return true }})
 	for i := range b.N {
 		p.Observe(agent.Event{Kind: agent.TextDelta, Text: fmt.Sprint("word ", i)})
 	}
-	p.Finish(Outcome{})
+	if err := p.Finish(Outcome{}); err != nil {
+		b.Error(err)
+	}
 }
 
 // A request that is sent again is shown where somebody waits.

@@ -3,9 +3,12 @@ package plain
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/render"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // callKey identifies a call; sub-agents number theirs by themselves.
@@ -32,7 +35,7 @@ func (p *Printer) titled(label string) string {
 // until its end, the duration goes there.
 func (p *Printer) toolStarted(e agent.Event) {
 	key := callKey(e)
-	c := &shownCall{label: fit(describe(e.Tool, e.Args), labelCells)}
+	c := &shownCall{label: width.Fit(render.Describe(e.Tool, e.Args), labelCells)}
 	p.calls[key] = c
 	p.endLines()
 	p.err.raw(p.head(e.Agent, c.label))
@@ -46,7 +49,7 @@ func (p *Printer) toolOutput(e agent.Event) {
 	if c == nil {
 		return
 	}
-	text := c.filter.clean(e.Text)
+	text := c.filter.Clean(e.Text)
 	for text != "" {
 		line, rest, ended := strings.Cut(text, "\n")
 		text = rest
@@ -75,7 +78,7 @@ func (p *Printer) liveLine(name, key string, c *shownCall, text string) {
 	}
 	p.header, p.live = "", key
 	if !p.verbose {
-		text = fit(text, lineCells)
+		text = width.Fit(text, lineCells)
 	}
 	p.err.raw(strings.TrimRight("    "+p.style.dim(text), " ") + "\n")
 }
@@ -91,7 +94,7 @@ func (p *Printer) toolFinished(e agent.Event) {
 	}
 	end := ""
 	if e.Duration > 0 {
-		end = " " + p.style.dim("("+took(e.Duration)+")")
+		end = " " + p.style.dim("("+render.Took(e.Duration)+")")
 	}
 	if e.Failed {
 		end += " " + p.style.red("failed")
@@ -109,7 +112,7 @@ func (p *Printer) toolFinished(e agent.Event) {
 		p.err.raw(p.again(e.Agent, c.label) + end + "\n")
 	default:
 		p.endLines()
-		p.err.raw(p.head(e.Agent, fit(describe(e.Tool, e.Args), labelCells)) + end + "\n")
+		p.err.raw(p.head(e.Agent, width.Fit(render.Describe(e.Tool, e.Args), labelCells)) + end + "\n")
 	}
 	p.header, p.live = "", ""
 	switch {
@@ -123,21 +126,15 @@ func (p *Printer) toolFinished(e agent.Event) {
 // failure shows the last lines of a failed result, where errors stand.
 func (p *Printer) failure(text string, count int) {
 	const most = 64 << 10
-	if len(text) > most {
-		text = text[len(text)-most:]
-		for len(text) > 0 && !utf8.RuneStart(text[0]) {
-			text = text[1:]
-		}
-	}
 	var lines []string
-	for line := range strings.Lines(stripEscapes(text)) {
+	for line := range strings.Lines(terminal.Clean(wording.Tail(text, most))) {
 		if line = strings.TrimRight(line, " \t\n"); line != "" {
 			lines = append(lines, line)
 		}
 	}
 	for _, line := range lines[max(0, len(lines)-count):] {
 		if !p.verbose {
-			line = fit(line, lineCells)
+			line = width.Fit(line, lineCells)
 		}
 		p.err.raw("    " + p.style.red(line) + "\n")
 	}

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"io"
 	"strings"
+
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // stream is one of the two streams of a Printer. It knows whether it stands in the
@@ -13,7 +15,7 @@ type stream struct {
 	w        io.Writer
 	buf      *bufio.Writer
 	terminal bool
-	filter   filter
+	filter   terminal.Filter
 	open     bool // The last line has no newline yet.
 	held     int  // Newlines that are written only if more text follows.
 	paused   *bytes.Buffer
@@ -28,7 +30,7 @@ func newStream(w io.Writer, terminal bool) *stream {
 // out; elsewhere the text is passed on as it is.
 func (s *stream) text(t string) {
 	if s.terminal {
-		t = s.filter.clean(t)
+		t = s.filter.Clean(t)
 	}
 	body := strings.TrimRight(t, "\n")
 	if body != "" {
@@ -56,7 +58,7 @@ func (s *stream) raw(t string) {
 
 // end finishes the text with exactly one newline.
 func (s *stream) end() {
-	s.filter, s.held = filter{}, 0
+	s.filter, s.held = terminal.Filter{}, 0
 	if s.open {
 		s.raw("\n")
 	}

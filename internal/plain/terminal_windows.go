@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // watchResize ticks when the terminal changes its size. A console tells that only
@@ -19,9 +21,9 @@ func isGone(err error) bool { return errors.Is(err, os.ErrClosed) }
 func enableEscapes(w io.Writer) func() {
 	var mode uint32
 	set := func(m uint32) {
-		control(w, func(fd int) { _ = windows.SetConsoleMode(windows.Handle(fd), m) })
+		terminal.Control(w, func(fd int) { _ = windows.SetConsoleMode(windows.Handle(fd), m) })
 	}
-	control(w, func(fd int) { _ = windows.GetConsoleMode(windows.Handle(fd), &mode) })
+	terminal.Control(w, func(fd int) { _ = windows.GetConsoleMode(windows.Handle(fd), &mode) })
 	set(mode | windows.ENABLE_PROCESSED_OUTPUT | windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING)
 	return func() { set(mode) }
 }
@@ -29,5 +31,5 @@ func enableEscapes(w io.Writer) func() {
 // flushInput forgets what was typed and not read.
 func flushInput(fd int) { _ = windows.FlushConsoleInputBuffer(windows.Handle(fd)) }
 
-// pendingInput is for terminals that treat input themselves while nobody reads.
+// pendingInput is for terminals that treat input themselves while no key is read.
 func pendingInput(int) int { return 0 }

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/idelchi/aura/internal/line"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // view draws a prompt and a line on a terminal, over as many rows as they need.
@@ -23,77 +27,44 @@ type layout struct {
 	row, col int // Of the cursor.
 }
 
-// arrange breaks prompt and text into rows of width cells.
-func arrange(prompt string, text []rune, pos, width int) layout {
-	var out layout
-	var b strings.Builder
-	b.WriteString(prompt)
-	col := stringWidth(prompt)
-	indent := col
-	if indent > width/2 {
-		indent = 2
+// arrange breaks prompt and text into rows of limit cells.
+func arrange(prompt string, l *line.Editor, limit int) layout {
+	room := line.Room{Width: limit, First: width.OfStyled(prompt)}
+	if room.Indent = room.First; room.Indent > limit/2 {
+		room.Indent = 2
 	}
-	flush := func() {
-		out.rows, out.cells = append(out.rows, b.String()), append(out.cells, col)
-		b.Reset()
-		col = 0
+	rows, y, x := l.Rows(room)
+	out := layout{row: y, col: x}
+	for _, r := range rows {
+		out.rows, out.cells = append(out.rows, prompt+r.Text), append(out.cells, r.Cells)
+		prompt = ""
 	}
-	for i, r := range text {
-		w := cells(r)
-		if r != '\n' && col+w > width && col > 0 {
-			flush()
-		}
-		if i == pos {
-			if col >= width { // The cursor needs a cell of its own.
-				flush()
-			}
-			out.row, out.col = len(out.rows), col
-		}
-		switch r {
-		case '\n':
-			flush()
-			b.WriteString(strings.Repeat(" ", indent))
-			col = indent
-		case '\t':
-			b.WriteString(strings.Repeat(" ", tabWidth))
-			col += w
-		default:
-			b.WriteRune(r)
-			col += w
-		}
-	}
-	if pos >= len(text) {
-		if col >= width {
-			flush()
-		}
-		out.row, out.col = len(out.rows), col
-	}
-	flush()
 	return out
 }
 
 // draw returns the bytes that replace what is on the screen by prompt and line.
-func (v *view) draw(prompt string, text []rune, pos, width, height int) string {
+func (v *view) draw(prompt string, l *line.Editor, width, height int) string {
 	width, height = max(width, 4), max(height, 1)
-	l := arrange(prompt, text, pos, width)
-	v.hidden = len(l.rows) > height
+	shown := arrange(prompt, l, width)
+	v.hidden = len(shown.rows) > height
 	if v.hidden {
-		first := max(0, l.row-height+1)
-		l.rows, l.cells = l.rows[first:min(first+height, len(l.rows))], l.cells[first:min(first+height, len(l.cells))]
-		l.row -= first
+		first := max(0, shown.row-height+1)
+		last := min(first+height, len(shown.rows))
+		shown.rows, shown.cells = shown.rows[first:last], shown.cells[first:last]
+		shown.row -= first
 	}
 	var b strings.Builder
 	v.home(&b, width)
 	b.WriteString("\x1b[J")
-	b.WriteString(strings.Join(l.rows, "\r\n"))
-	if up := len(l.rows) - 1 - l.row; up > 0 {
+	b.WriteString(strings.Join(shown.rows, "\r\n"))
+	if up := len(shown.rows) - 1 - shown.row; up > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", up)
 	}
 	b.WriteByte('\r')
-	if l.col > 0 {
-		fmt.Fprintf(&b, "\x1b[%dC", l.col)
+	if shown.col > 0 {
+		fmt.Fprintf(&b, "\x1b[%dC", shown.col)
 	}
-	v.drawn, v.row, v.col, v.width = l.cells, l.row, l.col, width
+	v.drawn, v.row, v.col, v.width = shown.cells, shown.row, shown.col, width
 	return b.String()
 }
 
@@ -114,10 +85,10 @@ func (v *view) home(b *strings.Builder, width int) {
 }
 
 // leave returns the bytes that put the cursor below the line and show all of it.
-func (v *view) leave(prompt string, text []rune, width int) string {
+func (v *view) leave(prompt string, l *line.Editor, width int) string {
 	var b strings.Builder
 	if v.hidden {
-		b.WriteString(v.draw(prompt, text, len(text), width, math.MaxInt))
+		b.WriteString(v.draw(prompt, l, width, math.MaxInt))
 	}
 	if down := len(v.drawn) - 1 - v.row; down > 0 {
 		fmt.Fprintf(&b, "\x1b[%dB", down)
@@ -128,25 +99,25 @@ func (v *view) leave(prompt string, text []rune, width int) string {
 }
 
 // columns lists candidates for the space of one terminal.
-func columns(items []string, width int) string {
+func columns(items []string, limit int) string {
 	const most = 100
 	more := len(items) - most
 	if more > 0 {
 		items = items[:most]
 	}
+	shown := make([]string, len(items))
 	cell := 0
-	for _, s := range items {
-		cell = max(cell, stringWidth(s)+2)
-	}
-	per := max(1, width/max(cell, 1))
-	var b strings.Builder
 	for i, s := range items {
-		s = fit(stripEscapes(s), width-1)
-		b.WriteString(s)
-		if i%per == per-1 || i == len(items)-1 {
-			b.WriteString("\r\n")
+		shown[i] = width.Fit(terminal.Clean(s), limit-1)
+		cell = max(cell, width.Of(shown[i])+2)
+	}
+	per := max(1, limit/max(cell, 1))
+	var b strings.Builder
+	for i, s := range shown {
+		if i%per == per-1 || i == len(shown)-1 {
+			b.WriteString(s + "\r\n")
 		} else {
-			b.WriteString(strings.Repeat(" ", max(0, cell-stringWidth(s))))
+			b.WriteString(width.Pad(s, cell))
 		}
 	}
 	if more > 0 {

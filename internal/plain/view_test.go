@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/idelchi/aura/internal/line"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // fakeScreen obeys the few sequences that view writes.
@@ -62,7 +65,7 @@ func (s *fakeScreen) line() {
 }
 
 func (s *fakeScreen) put(c rune) {
-	w := runeWidth(c)
+	w := width.Rune(c)
 	if s.wrap || s.col+w > s.width {
 		s.row, s.col, s.wrap = s.row+1, 0, false
 	}
@@ -115,36 +118,46 @@ func TestRedrawLeavesNothingBehind(t *testing.T) {
 		"\x19",
 		"x",
 	}
-	for _, width := range []int{5, 8, 20} {
-		s, v := &fakeScreen{width: width}, &view{}
+	for _, limit := range []int{5, 8, 20} {
+		s, v := &fakeScreen{width: limit}, &view{}
 		s.write("before\r\n")
 		top := s.row
-		l := newLine("", []string{"older entry\nof two lines", "newest"}, nil)
+		l := line.New(line.Options{History: func() []string { return []string{"older entry\nof two lines", "newest"} }})
 		var d decoder
 		for range 500 {
 			for _, k := range d.feed([]byte(inputs[random.IntN(len(inputs))])) {
-				l.apply(k)
+				l.Apply(k)
 			}
-			s.write(v.draw("> ", l.text, l.pos, width, 1000))
-			want := arrange("> ", l.text, l.pos, width)
+			s.write(v.draw("> ", l, limit, 1000))
+			want := arrange("> ", l, limit)
 			if s.row != top+want.row || s.col != want.col {
 				t.Fatalf(
 					"width %d, %q: cursor at %d,%d, want %d,%d",
-					width,
-					string(l.text),
+					limit,
+					l.Value(),
 					s.row-top,
 					s.col,
 					want.row,
 					want.col,
 				)
 			}
-			fresh := &fakeScreen{width: width}
-			fresh.write("before\r\n" + (&view{}).draw("> ", l.text, l.pos, width, 1000))
+			fresh := &fakeScreen{width: limit}
+			fresh.write("before\r\n" + (&view{}).draw("> ", l, limit, 1000))
 			if got := s.text(); got != fresh.text() {
-				t.Fatalf("width %d, %q: screen is\n%s\nwant\n%s", width, string(l.text), got, fresh.text())
+				t.Fatalf("width %d, %q: screen is\n%s\nwant\n%s", limit, l.Value(), got, fresh.text())
 			}
 		}
 	}
+}
+
+// editing is an editor with a text and the cursor in it.
+func editing(text string, pos int) *line.Editor {
+	l := line.New(line.Options{})
+	l.Set(text)
+	for range len([]rune(text)) - pos {
+		l.Apply(line.Key{Name: "left"})
+	}
+	return l
 }
 
 func TestArrange(t *testing.T) {
@@ -164,21 +177,21 @@ func TestArrange(t *testing.T) {
 		{"\tx", 2, []string{">     ", "x"}, 1, 1},
 	}
 	for _, tt := range tests {
-		got := arrange("> ", []rune(tt.text), tt.pos, 6)
+		got := arrange("> ", editing(tt.text, tt.pos), 6)
 		if !slices.Equal(got.rows, tt.rows) || got.row != tt.row || got.col != tt.col {
 			t.Errorf("%q: %q cursor %d,%d; want %q %d,%d", tt.text, got.rows, got.row, got.col, tt.rows, tt.row, tt.col)
 		}
 	}
-	if got := arrange("\x1b[1m> \x1b[0m", []rune("a"), 1, 10); got.col != 3 {
+	if got := arrange("\x1b[1m> \x1b[0m", editing("a", 1), 10); got.col != 3 {
 		t.Errorf("a coloured prompt takes %d cells", got.col-1)
 	}
 }
 
 func TestNarrowedTerminal(t *testing.T) {
 	v := &view{}
-	text := []rune("abcdefghijklmnopqr") // Two rows of 16 with the prompt: 14 and 4.
-	v.draw("> ", text, len(text), 16, 24)
-	got := v.draw("> ", text, len(text), 8, 24)
+	text := editing("abcdefghijklmnopqr", 18) // Two rows of 16 with the prompt: 14 and 4.
+	v.draw("> ", text, 16, 24)
+	got := v.draw("> ", text, 8, 24)
 	if !strings.HasPrefix(got, "\r\x1b[2A\x1b[J") { // The first row takes two now.
 		t.Errorf("redraw begins with %q", got[:min(len(got), 12)])
 	}
@@ -186,33 +199,12 @@ func TestNarrowedTerminal(t *testing.T) {
 
 func TestTallInputShowsTheCursor(t *testing.T) {
 	v := &view{}
-	text := []rune("1\n2\n3\n4\n5")
-	got := v.draw("", text, len(text), 20, 3)
+	text := editing("1\n2\n3\n4\n5", 9)
+	got := v.draw("", text, 20, 3)
 	if strings.Contains(got, "2") || !strings.Contains(got, "3\r\n") || !strings.Contains(got, "5") {
 		t.Errorf("window of three rows is %q", got)
 	}
 	if got := v.leave("", text, 20); !strings.Contains(got, "1\r\n") {
 		t.Errorf("the finished input is %q, want all of it", got)
-	}
-}
-
-func TestWidths(t *testing.T) {
-	for text, want := range map[string]int{
-		"abc": 3, "日本": 4, "e\u0301": 1, "🙂": 2, "\u200b": 0, "한글": 4, "\x1b[31mred\x1b[0m": 3, "—": 1, "ﬁ": 1, "Ａ": 2, "✓": 1, "✅": 2,
-	} {
-		if got := stringWidth(text); got != want {
-			t.Errorf("%q takes %d cells, want %d", text, got, want)
-		}
-	}
-	for i := 1; i < len(wideTable); i++ {
-		if wideTable[i].from <= wideTable[i-1].to || wideTable[i].to < wideTable[i].from {
-			t.Errorf("table is not in order at %x", wideTable[i].from)
-		}
-	}
-	if got := fit("日本語", 5); got != "日本…" {
-		t.Errorf("fit: %q", got)
-	}
-	if got := fit("abc", 3); got != "abc" {
-		t.Errorf("fit: %q", got)
 	}
 }

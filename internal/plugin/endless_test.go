@@ -171,7 +171,7 @@ func TestHookContext(t *testing.T) {
 	return sdk.Result{Message: fmt.Sprintln(limited, ctx.Err(), ctx.Value("key"))}, nil`))
 	for i, want := range []string{"true <nil> value\n", "context canceled"} {
 		ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
-		//lint:ignore SA1029 the interpreter shares no key type with us
+		//nolint:staticcheck // SA1029: the interpreter shares no key type with us.
 		r, err := s.Bindings()[0].Handler.Handle(context.WithValue(t.Context(), "key", "value"), &ev)
 		if err != nil || r.Message != want {
 			t.Errorf("call %d: %q, %v; want %q", i, r.Message, err, want)

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/lifecycle"
 )
 
@@ -14,7 +13,7 @@ import (
 type none = struct{}
 
 // bindHooks makes a binding of every hook that the plugin exports.
-func (p *plugin) bindHooks(when *condition.Expr) error {
+func (p *plugin) bindHooks(when lifecycle.Condition) error {
 	for _, row := range lifecycle.Moments() {
 		fn := p.program.lookup(row.Function)
 		if fn == nil {

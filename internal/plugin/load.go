@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
@@ -99,7 +98,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 }
 
 // bind finds the functions that the plugin exports and gives them their places.
-func (p *plugin) bind(ctx context.Context, when *condition.Expr, o Options) error {
+func (p *plugin) bind(ctx context.Context, when lifecycle.Condition, o Options) error {
 	err := errors.Join(p.bindHooks(when), p.bindTool(ctx, o), p.bindCommand(ctx))
 	if err != nil {
 		return err

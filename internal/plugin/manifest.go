@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/condition"
-	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // manifestName marks the root of a plugin.
@@ -42,7 +43,7 @@ func readManifest(dir string) (manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	if err := config.Decode(file, 1, text, &m); err != nil {
+	if err := strictyaml.Decode(file, 1, text, &m); err != nil {
 		return m, err
 	}
 	if strings.ContainsAny(m.Name, "/\\\"\n\t ") {
@@ -52,7 +53,7 @@ func readManifest(dir string) (manifest, error) {
 }
 
 // expr parses the condition; nil means that there is none.
-func (m *manifest) expr() (*condition.Expr, error) {
+func (m *manifest) expr() (lifecycle.Condition, error) {
 	if strings.TrimSpace(m.Condition) == "" {
 		return nil, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +39,7 @@ type Options struct {
 	Environ func() []string          // The environment that plugins may be shown parts of; nil means none.
 	TaskEnv func() map[string]string // Values of the running task, asked for before each call; nil means none.
 	Tool    sdk.ToolConfig           // What Init gets.
+	Builtin []tool.Tool              // The tools that are there without plugins, for checks.
 
 	Native Native // For plugins with a process of their own.
 
@@ -201,41 +201,6 @@ func (s *Set) Tools() []tool.Tool {
 		}
 	}
 	return list
-}
-
-// Merge adds the tools of the plugins to others. A tool of the same name is
-// replaced if the plugin says `override: true`; otherwise that is an error.
-func (s *Set) Merge(base []tool.Tool) ([]tool.Tool, error) {
-	out := slices.Clone(base)
-	if s == nil {
-		return out, nil
-	}
-	var errs []error
-	for _, p := range s.plugins {
-		if p.tool == nil {
-			continue
-		}
-		i := slices.IndexFunc(out, func(t tool.Tool) bool { return t.Name == p.tool.Name })
-		switch {
-		case i < 0:
-			out = append(out, *p.tool)
-		case p.manifest.Override:
-			out[i] = *p.tool
-		default:
-			owner := strings.TrimSpace(out[i].Source.Kind + " " + out[i].Source.Name)
-			errs = append(
-				errs,
-				fmt.Errorf(
-					"plugin %q: there is a tool %q already (%s): write \"override: true\" into its plugin.yaml "+
-						"to replace it",
-					p.name,
-					p.tool.Name,
-					owner,
-				),
-			)
-		}
-	}
-	return out, errors.Join(errs...)
 }
 
 // Commands are the slash commands of all plugins, in order.

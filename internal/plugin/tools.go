@@ -44,6 +44,7 @@ func (p *plugin) bindTool(ctx context.Context, o Options) error {
 	t := &tool.Tool{
 		Source: tool.Source{Kind: "plugin", Name: p.name},
 		Serial: !p.ask(ctx, "Parallel", true), InProcess: !p.ask(ctx, "Sandboxable", true), OptIn: p.manifest.OptIn,
+		Override: p.manifest.Override,
 	}
 	t.Execute = p.execute(execute, !t.Serial)
 	if paths, ok := optional[pathsFunc](p, "Paths"); ok {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -34,14 +35,16 @@ func Execute(ctx context.Context, sc sdk.Context, args map[string]any) (string, 
 // TL-01 TL-02 TL-03 TL-19 TL-20 TL-21 TL-36
 func TestTool(t *testing.T) {
 	t.Parallel()
-	s := one(t, "description: of the plugin", "fmt", toolSource("Probe", `fmt.Sprint(sc.Agent, sc.Workdir, args["a"])`))
-	tools := s.Tools()
+	dir := t.TempDir() // TL-03: module my-probe, package my_probe.
+	write(t, dir, "my-probe", "description: of the plugin", "fmt",
+		toolSource("Probe", `fmt.Sprint(sc.Agent, sc.Workdir, args["a"])`))
+	tools := load(t, plugin.Options{Dirs: []string{dir}}).Tools()
 	if len(tools) != 1 {
 		t.Fatalf("%d tools", len(tools))
 	}
 	x := tools[0]
 	if x.Name != "Probe" || x.Description != "d" || x.Usage != "u" || x.Examples != "e" ||
-		x.Source != (tool.Source{Kind: "plugin", Name: "probe"}) {
+		x.Source != (tool.Source{Kind: "plugin", Name: "my-probe"}) {
 		t.Errorf("%+v", x)
 	}
 	if x.Serial || x.InProcess || x.OptIn || x.Paths != nil { // TL-06 TL-07 TL-08: the defaults.
@@ -187,31 +190,30 @@ func TestMerge(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, "a", "", "", toolSource("Bash", `"a"`))
-	s := load(t, plugin.Options{Dirs: []string{dir}})
-	if _, err := s.Merge(
-		base,
-	); err == nil || !strings.Contains(err.Error(), `plugin "a"`) ||
+	merge := func() ([]tool.Tool, error) {
+		o := plugin.Options{Dirs: []string{dir}}
+		all, _, err := extension.Merge(base, load(t, o).Tools(), plugin.Kind(o, false).Taken)
+		return all, err
+	}
+	if _, err := merge(); err == nil || !strings.Contains(err.Error(), `plugin "a"`) ||
 		!strings.Contains(err.Error(), "override: true") {
 		t.Errorf("error %v", err)
 	}
 	write(t, dir, "a", "override: true", "", toolSource("Bash", `"a"`))
 	write(t, dir, "b", "", "", toolSource("New", `"b"`))
-	merged, err := load(t, plugin.Options{Dirs: []string{dir}}).Merge(base)
+	merged, err := merge()
 	if err != nil || len(merged) != 3 || merged[1].Source.Name != "a" || merged[2].Name != "New" ||
 		base[1].Source.Name != "" {
 		t.Errorf("%+v, %v", merged, err)
 	}
 	write(t, dir, "c", "", "", toolSource("New", `"c"`))
-	if _, err := load(
-		t,
-		plugin.Options{Dirs: []string{dir}},
-	).Merge(base); err == nil || !strings.Contains(err.Error(), `plugin "c"`) ||
+	if _, err := merge(); err == nil || !strings.Contains(err.Error(), `plugin "c"`) ||
 		!strings.Contains(err.Error(), "plugin b") {
 		t.Errorf("error %v", err)
 	}
 	var none *plugin.Set
-	if merged, err := none.Merge(base); err != nil || len(merged) != 2 {
-		t.Errorf("%+v, %v", merged, err)
+	if list := none.Tools(); list != nil {
+		t.Errorf("%+v", list)
 	}
 }
 

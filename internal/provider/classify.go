@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 // maxMessage is the longest message of a server that is passed on, in bytes.
@@ -402,9 +401,5 @@ func (t *Transport) clean(s string) string {
 	if len(s) <= maxMessage {
 		return s
 	}
-	cut := maxMessage
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + " ..."
+	return strings.ToValidUTF8(s[:maxMessage], "") + " ..."
 }

@@ -95,7 +95,7 @@ func (s *Stream) Close() error {
 	s.timer.Stop()
 	stop := time.AfterFunc(drainTime, func() { s.cancel(nil) })
 	go func() {
-		io.CopyN(io.Discard, body, drainBytes)
+		_, _ = io.CopyN(io.Discard, body, drainBytes)
 		body.Close()
 		stop.Stop()
 		s.cancel(nil)

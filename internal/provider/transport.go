@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/idelchi/aura/internal/jsontext"
 )
 
 // defaultTimeout is the idle timeout when Options.Timeout is zero.
@@ -139,11 +141,21 @@ func (t *Transport) GetJSON(ctx context.Context, path string, header http.Header
 // PostJSON posts in as JSON to URL+path and decodes the answer into out. Retries
 // and errors are those of Stream.
 func (t *Transport) PostJSON(ctx context.Context, path string, header http.Header, in, out any) error {
-	body, err := json.Marshal(in)
+	body, err := t.Encode(in)
 	if err != nil {
-		return t.Fail("", 0, "cannot encode the request: %v", err)
+		return err
 	}
 	return t.json(ctx, call{http.MethodPost, path, header, body, "application/json", whole}, out)
+}
+
+// Encode makes the body of a request, without the escapes meant for HTML, which would
+// only make it longer. The error is an *Error.
+func (t *Transport) Encode(v any) ([]byte, error) {
+	body, err := jsontext.Marshal(v)
+	if err != nil {
+		return nil, t.Fail("", 0, "cannot encode the request: %v", err)
+	}
+	return body, nil
 }
 
 func (t *Transport) json(ctx context.Context, c call, out any) error {

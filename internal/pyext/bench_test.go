@@ -79,6 +79,6 @@ func BenchmarkDiscover(b *testing.B) {
 	in := interpreter(b)
 	for b.Loop() {
 		in.facts = nil
-		Discover(FindDirs(dir, dir, dir, nil), in.Installed(testCache))
+		Discover(FindDirs([]string{dir}, dir, dir, nil), in.Installed(testCache))
 	}
 }

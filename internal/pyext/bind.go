@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/sdk"
 )
@@ -88,7 +89,7 @@ func (hd *handler) appendFields(b []byte, fields any) ([]byte, error) {
 	if a, ok := fields.(appender); ok {
 		return a.AppendJSON(b), nil
 	}
-	data, err := marshal(fields)
+	data, err := jsontext.Marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", hd.event.Name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/sdk"
 )
@@ -122,7 +123,7 @@ func (p *process) tell(f frame, c *call) {
 	case "snapshot":
 		value = c.context
 	}
-	data, err := marshal(value)
+	data, err := jsontext.Marshal(value)
 	if err != nil {
 		data = []byte("null")
 	}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/idelchi/aura/internal/config"
 )
 
 // Tier is where an extension was found. Later tiers shadow earlier ones.
@@ -55,9 +53,10 @@ type Dirs struct {
 	Project []string
 }
 
-// FindDirs are the directories of a session. global is aura's home, empty for none;
-// projects are the homes of the project.
-func FindDirs(workdir, userHome, global string, projects []string) Dirs {
+// FindDirs are the directories of a session. tree are the directories from the root of
+// the repository down to the working directory, or that one alone; global is aura's home,
+// empty for none; projects are the homes of the project.
+func FindDirs(tree []string, userHome, global string, projects []string) Dirs {
 	var d Dirs
 	if global != "" {
 		if userHome != "" {
@@ -71,10 +70,9 @@ func FindDirs(workdir, userHome, global string, projects []string) Dirs {
 		}
 	}
 	// In a repository the directory of its root counts too, that of workdir wins.
-	if dirs, repository := config.Within(workdir); repository {
-		add(filepath.Join(dirs[0], ".agent", "extensions"))
+	for _, dir := range []string{tree[0], tree[len(tree)-1]} {
+		add(filepath.Join(dir, ".agent", "extensions"))
 	}
-	add(filepath.Join(workdir, ".agent", "extensions"))
 	for _, home := range projects {
 		add(filepath.Join(home, "extensions"))
 	}

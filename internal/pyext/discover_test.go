@@ -64,7 +64,7 @@ func TestDiscover(t *testing.T) {
 		"work/sub/.aura/extensions/own.py":             "",
 	})
 	dirs := FindDirs(
-		filepath.Join(dir, "work/sub"),
+		[]string{filepath.Join(dir, "work"), filepath.Join(dir, "work/sub")},
 		filepath.Join(dir, "home"),
 		filepath.Join(dir, "home/.aura"),
 		[]string{filepath.Join(dir, "work/sub/.aura")},
@@ -88,7 +88,7 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("active %v", got)
 	}
 	// Without a global home nothing of the user's is read.
-	if got := FindDirs("/w", "/h", "", nil); got.User != nil {
+	if got := FindDirs([]string{"/w"}, "/h", "", nil); got.User != nil {
 		t.Errorf("user directories %v", got.User)
 	}
 	if got := Discover(Dirs{User: []string{"/nowhere/at/all"}}, nil); got != nil {

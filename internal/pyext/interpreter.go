@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/idelchi/aura/internal/atomicfile"
 )
 
 // Interpreter is a Python interpreter that was found. What it knows of itself is
@@ -391,12 +393,5 @@ func (s *store) save(cache string) {
 	if err != nil || os.MkdirAll(cache, 0o755) != nil {
 		return
 	}
-	f, err := os.CreateTemp(cache, "python-*.tmp")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(data)
-	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), storeFile(cache)) != nil {
-		_ = os.Remove(f.Name())
-	}
+	_ = atomicfile.WriteCache(storeFile(cache), data, 0o600)
 }

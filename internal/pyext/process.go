@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/procgroup"
 )
 
@@ -111,7 +112,7 @@ func (p *process) load(list []Extension) error {
 	for _, e := range list {
 		first.Extensions = append(first.Extensions, spec{e.number, e.Name, e.file(), e.Package, e.EntryPoint})
 	}
-	data, err := marshal(first)
+	data, err := jsontext.Marshal(first)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (p *process) run() {
 		exited <- state
 	})
 	err := readFrames(p.from, p.take)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		_, last := p.marked()
 		p.kill(death{culprit: last, why: "it wrote to the wire: " + err.Error()})
 	}

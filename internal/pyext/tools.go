@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -104,7 +105,7 @@ func (h *Host) value(
 	args any,
 	snapshot *sdk.Context,
 ) (string, error) {
-	data, err := marshal(args)
+	data, err := jsontext.Marshal(args)
 	if err != nil {
 		return "", err
 	}

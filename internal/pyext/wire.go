@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -208,7 +209,7 @@ func (s *sender) appendFacts(frame []byte, c *sdk.Context) []byte {
 	if now == s.facts {
 		return frame
 	}
-	data, err := marshal(now)
+	data, err := jsontext.Marshal(now)
 	if err != nil {
 		return frame
 	}
@@ -240,15 +241,4 @@ func readFrames(from io.Reader, take func(frame)) error {
 		}
 		take(f)
 	}
-}
-
-// marshal is json.Marshal without the escapes meant for HTML.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/procgroup"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
@@ -70,14 +69,14 @@ type request struct {
 
 // reply is one line from the child: live output, or the answer.
 type reply struct {
-	ID     int             `json:"id"`
-	Output string          `json:"output,omitempty"`
-	Final  bool            `json:"final,omitempty"`
-	Text   string          `json:"text,omitempty"`
-	Images []message.Image `json:"images,omitempty"`
-	Done   bool            `json:"done,omitempty"`
-	Error  string          `json:"error,omitempty"`
-	Setup  string          `json:"setup,omitempty"` // The child could not confine itself.
+	ID     int          `json:"id"`
+	Output string       `json:"output,omitempty"`
+	Final  bool         `json:"final,omitempty"`
+	Text   string       `json:"text,omitempty"`
+	Images []tool.Image `json:"images,omitempty"`
+	Done   bool         `json:"done,omitempty"`
+	Error  string       `json:"error,omitempty"`
+	Setup  string       `json:"setup,omitempty"` // The child could not confine itself.
 }
 
 // NewWorker returns a worker that has not started its child yet.
@@ -337,13 +336,6 @@ func (s *server) cancel(id int) {
 
 func (s *server) run(ctx context.Context, t tool.Tool, q request) {
 	defer s.cancel(q.ID)
-	r := reply{ID: q.ID, Final: true}
-	defer func() {
-		if v := recover(); v != nil {
-			r.Error = fmt.Sprintf("tool %s panicked: %v", q.Tool, v)
-		}
-		s.send(r)
-	}()
 	call := tool.Call{
 		ID:      q.CallID,
 		Args:    q.Args,
@@ -353,9 +345,10 @@ func (s *server) run(ctx context.Context, t tool.Tool, q request) {
 	if q.Context != nil {
 		call.Context = *q.Context
 	}
-	result, err := t.Execute(ctx, call)
-	r.Text, r.Images, r.Done = result.Text, result.Images, result.Done
+	result, err := t.Run(ctx, call)
+	r := reply{ID: q.ID, Final: true, Text: result.Text, Images: result.Images, Done: result.Done}
 	if err != nil {
 		r.Error = err.Error()
 	}
+	s.send(r)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -226,8 +227,7 @@ func (l *Log) write(records ...record) error {
 		return fmt.Errorf("session %s is closed", l.id)
 	}
 	l.buf.Reset()
-	enc := json.NewEncoder(&l.buf)
-	enc.SetEscapeHTML(false)
+	enc := jsontext.NewEncoder(&l.buf)
 	for i := range records {
 		if err := enc.Encode(&records[i]); err != nil {
 			return fmt.Errorf("session %s: %s record: %w", l.id, records[i].Kind, err)

@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,9 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/markdown"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/strictyaml"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // own are the keys that mean something here.
@@ -74,7 +75,7 @@ func Parse(file string, src []byte, lenient bool) (s Skill, warnings []error, er
 	case s.Description == "":
 		err = fmt.Errorf("%s: skill has no description: the model chooses skills by it", file)
 	case s.Name == "" || utf8.RuneCountInString(s.Name) > 100 || strings.ContainsFunc(s.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		err = fmt.Errorf("%s: name: %q is not a name of up to 100 printable characters", file, clip(s.Name, 60))
+		err = fmt.Errorf("%s: name: %q is not a name of up to 100 printable characters", file, wording.Line(s.Name, 60))
 	}
 	return s, warnings, err
 }
@@ -92,12 +93,12 @@ func defaultName(file string) string {
 // with all simple values quoted.
 func frontmatter(file string, doc markdown.Document) (map[string]any, error) {
 	front := map[string]any{}
-	err := config.Decode(file, doc.FrontLine, doc.Front, &front)
+	err := strictyaml.Decode(file, doc.FrontLine, doc.Front, &front)
 	if err == nil {
 		return front, nil
 	}
 	second := map[string]any{}
-	if config.Decode(file, doc.FrontLine, quoteValues(doc.Front), &second) == nil {
+	if strictyaml.Decode(file, doc.FrontLine, quoteValues(doc.Front), &second) == nil {
 		return second, nil
 	}
 	return nil, err
@@ -130,7 +131,7 @@ func (s *Skill) take(front map[string]any) error {
 				*to = v
 			}
 		default:
-			errs = append(errs, fmt.Errorf("%s: want a string, got %v", key, clip(fmt.Sprint(v), 60)))
+			errs = append(errs, fmt.Errorf("%s: want a string, got %v", key, wording.Line(fmt.Sprint(v), 60)))
 		}
 	}
 	text("name", &s.Name)
@@ -201,11 +202,8 @@ func unknownKeys(file string, front map[string]any) (warnings []error) {
 		if slices.Contains(own, key) || slices.Contains(foreign, key) {
 			continue
 		}
-		hint := "ignored"
-		if near := spelling.Closest(key, own); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		warnings = append(warnings, fmt.Errorf("%s: %s: unknown key (%s)", file, clip(key, 60), hint))
+		hint := cmp.Or(wording.DidYouMean(key, own), "ignored")
+		warnings = append(warnings, fmt.Errorf("%s: %s: unknown key (%s)", file, wording.Line(key, 60), hint))
 	}
 	return warnings
 }
@@ -214,17 +212,8 @@ func unknownKeys(file string, front map[string]any) (warnings []error) {
 func firstText(body string) string {
 	for line := range strings.Lines(body) {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "# \t")); line != "" {
-			return clip(line, 200)
+			return wording.Line(line, 200)
 		}
 	}
 	return ""
-}
-
-// clip makes text one line of at most limit characters.
-func clip(text string, limit int) string {
-	line := strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(line) <= limit {
-		return line
-	}
-	return strings.TrimSpace(string([]rune(line)[:limit-1])) + "…"
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const toolText = `Fetch a skill: instructions that somebody wrote for a kind of work. When a request fits the description of a skill, fetch it before you begin and follow it. Files that a skill mentions are relative to its directory. These are the skills:`
@@ -75,7 +76,7 @@ func index(list []Skill) string {
 		}
 		b.WriteString("\n- " + s.Name)
 		if b.Len() < maxFull && s.Description != "" {
-			b.WriteString(": " + clip(s.Description, maxDescription))
+			b.WriteString(": " + wording.Line(s.Description, maxDescription))
 		}
 	}
 	return b.String()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // finallyTime is how long the lines of finally get, whatever happened before.
@@ -126,7 +128,7 @@ func (r *runner) work(ctx context.Context) error {
 			1,
 			Step{Item: item, Index: i + 1, Total: len(items)},
 		); err != nil {
-			return fmt.Errorf("item %d (%s): %w", i+1, clip(item), err)
+			return fmt.Errorf("item %d (%s): %w", i+1, wording.Short(item), err)
 		}
 	}
 	return r.lines(ctx, "post", p.lines.Post, 1, Step{})
@@ -210,7 +212,7 @@ func (r *runner) line(ctx context.Context, line string, step Step) error {
 // title is the first line of a text, short enough for a message.
 func title(line string) string {
 	first, _, more := strings.Cut(strings.TrimSpace(line), "\n")
-	if out := clip(first); out != first || !more {
+	if out := wording.Short(first); out != first || !more {
 		return out
 	}
 	return first + " ..."
@@ -258,7 +260,7 @@ func glob(dir, pattern string) ([]string, error) {
 		doublestar.WithNoHidden(),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("%q: %w", clip(pattern), err)
+		return nil, fmt.Errorf("%q: %w", wording.Short(pattern), err)
 	}
 	for i, name := range found {
 		path := filepath.Join(base, filepath.FromSlash(name))

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 	"github.com/jonboulle/clockwork"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // shortest is the least time between two runs; less would do nothing but run.
@@ -60,7 +61,7 @@ func ParseSchedule(v any) (Schedule, error) {
 		}
 		k, text, ok := strings.Cut(v, ":")
 		if !ok {
-			return Schedule{}, fmt.Errorf("%q is not a schedule (such as every: 30m)", clip(v))
+			return Schedule{}, fmt.Errorf("%q is not a schedule (such as every: 30m)", wording.Short(v))
 		}
 		kind, value = strings.TrimSpace(k), text
 	case map[string]any:
@@ -78,11 +79,8 @@ func ParseSchedule(v any) (Schedule, error) {
 func parseForm(kind string, value any) (Schedule, error) {
 	i := slices.IndexFunc(forms, func(f form) bool { return f.kind == kind })
 	if i < 0 {
-		hint := "kinds: " + strings.Join(kinds(), ", ")
-		if near := spelling.Closest(kind, kinds()); near != "" {
-			hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		return Schedule{}, fmt.Errorf("no schedule %q (%s)", clip(kind), hint)
+		hint := cmp.Or(wording.DidYouMean(kind, kinds()), "kinds: "+strings.Join(kinds(), ", "))
+		return Schedule{}, fmt.Errorf("no schedule %q (%s)", wording.Short(kind), hint)
 	}
 	text, ok := value.(string)
 	if seconds, whole := value.(int); whole && kind == "every" {
@@ -109,22 +107,22 @@ func kinds() []string {
 
 func (s *Schedule) readCron(text string) error {
 	if n := len(strings.Fields(text)); n != 5 || strings.Contains(text, "=") {
-		return fmt.Errorf("%q is not five fields: minute, hour, day of month, month, day of week", clip(text))
+		return fmt.Errorf("%q is not five fields: minute, hour, day of month, month, day of week", wording.Short(text))
 	}
 	err := gocron.NewDefaultCron(false).IsValid(text, time.UTC, time.Now())
 	switch {
 	case errors.Is(err, gocron.ErrCronJobInvalid):
-		return fmt.Errorf("%q never happens", clip(text))
+		return fmt.Errorf("%q never happens", wording.Short(text))
 	case err != nil:
 		_, why, _ := strings.Cut(err.Error(), "\n")
-		return fmt.Errorf("%q is wrong: %s", clip(text), why)
+		return fmt.Errorf("%q is wrong: %s", wording.Short(text), why)
 	}
 	return nil
 }
 
 func (s *Schedule) readEvery(text string) (err error) {
 	if s.interval, err = time.ParseDuration(text); err != nil {
-		return fmt.Errorf("%q is not a duration such as 30m", clip(text))
+		return fmt.Errorf("%q is not a duration such as 30m", wording.Short(text))
 	}
 	if s.interval < shortest {
 		return fmt.Errorf("%s is too short (at least %s)", text, shortest)
@@ -139,7 +137,7 @@ func (s *Schedule) readWeekly(text string) error {
 	for name := range strings.SplitSeq(days, ",") {
 		day, ok := weekday(name)
 		if !ok {
-			return fmt.Errorf("%q is no day of the week (such as mon)", clip(name))
+			return fmt.Errorf("%q is no day of the week (such as mon)", wording.Short(name))
 		}
 		s.weekdays = append(s.weekdays, day)
 	}
@@ -165,7 +163,7 @@ func (s *Schedule) readMonthly(text string) error {
 			err = errors.New("out of range")
 		}
 		if err != nil {
-			return fmt.Errorf("%q is no day of the month (1 to 31, or last)", clip(word))
+			return fmt.Errorf("%q is no day of the month (1 to 31, or last)", wording.Short(word))
 		}
 		s.days = append(s.days, day)
 	}
@@ -180,7 +178,7 @@ func (s *Schedule) readTimes(text string) error {
 	for word := range strings.SplitSeq(text, ",") {
 		at, err := time.Parse("15:04", word)
 		if err != nil {
-			return fmt.Errorf("%q is no time of the day (such as 03:00)", clip(word))
+			return fmt.Errorf("%q is no time of the day (such as 03:00)", wording.Short(word))
 		}
 		s.times = append(s.times, gocron.NewAtTime(uint(at.Hour()), uint(at.Minute()), 0))
 	}
@@ -194,7 +192,7 @@ func (s *Schedule) readOnce(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no date with a time (such as 2026-01-02T15:04)", clip(text))
+	return fmt.Errorf("%q is no date with a time (such as 2026-01-02T15:04)", wording.Short(text))
 }
 
 // IsZero reports whether there is no schedule.
@@ -251,12 +249,4 @@ func (s Schedule) job() gocron.JobDefinition {
 		return gocron.WeeklyJob(1, gocron.NewWeekdays(s.weekdays[0], s.weekdays[1:]...), times)
 	}
 	return gocron.MonthlyJob(1, gocron.NewDaysOfTheMonth(s.days[0], s.days[1:]...), times)
-}
-
-// clip keeps foreign text in messages readable.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "..."
-	}
-	return s
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/sh"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // DefaultTimeout is how long a task may take where its file does not say.
@@ -88,14 +88,9 @@ func Find(list []Task, name string) (Task, error) {
 		}
 		names[i] = t.Name
 	}
-	hint := ""
-	switch near := spelling.Closest(name, names); {
-	case near != "":
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	case len(names) == 0:
+	hint := wording.Hint(name, "tasks", names)
+	if len(names) == 0 {
 		hint = " (there are none: write one into .aura/config/tasks)"
-	case len(names) <= 20:
-		hint = fmt.Sprintf(" (tasks: %s)", strings.Join(names, ", "))
 	}
 	return Task{}, fmt.Errorf("no task %q%s", name, hint)
 }

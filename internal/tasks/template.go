@@ -11,8 +11,8 @@ import (
 	"text/template/parse"
 	"time"
 
-	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/templates"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // What encloses a template that is expanded before each line runs.
@@ -52,9 +52,7 @@ var (
 )
 
 func parseTemplate(text, left, right string) (*template.Template, error) {
-	funcs := config.TemplateFuncs()
-	funcs["quote"] = quote
-	t, err := template.New("").Delims(left, right).Option("missingkey=zero").Funcs(funcs).Parse(text)
+	t, err := templates.New("").Delims(left, right).Funcs(template.FuncMap{"quote": quote}).Parse(text)
 	if err != nil {
 		return nil, templateError(err)
 	}
@@ -103,7 +101,7 @@ func checkFields(n parse.Node, fields []string) error {
 			return nil
 		}
 		hint := "there are ." + strings.Join(fields, ", .")
-		if near := spelling.Closest(name, fields); near != "" {
+		if near := wording.Closest(name, fields); near != "" {
 			hint = fmt.Sprintf("did you mean .%s?", near)
 		}
 		return fmt.Errorf("template: no .%s here (%s)", name, hint)

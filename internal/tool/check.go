@@ -11,7 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/jsontext"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const (
@@ -293,20 +294,17 @@ func unknown(path, name string, known []string) string {
 	if path != "" {
 		text = path + ": " + text
 	}
-	if near := spelling.Closest(name, known); near != "" {
-		return fmt.Sprintf("%s (did you mean %q?)", text, near)
-	}
-	return text
+	return text + wording.Suggest(name, known)
 }
 
 // shown is a value in a message, short.
 func shown(v any) string {
-	text, err := marshal(v)
+	text, err := jsontext.Marshal(v)
 	if err != nil {
 		text = fmt.Append(nil, v)
 	}
 	if len(text) > 80 {
-		return strings.ToValidUTF8(string(text[:77]), "") + "..."
+		return wording.Head(string(text), 77) + "..."
 	}
 	return string(text)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -106,14 +107,14 @@ func FromSDK(p sdk.ToolParameters) *Schema {
 		}
 		object.Properties[name] = to
 	}
-	raw, err := marshal(object)
+	raw, err := jsontext.Marshal(object)
 	if err != nil {
 		// Only an enum value can be something JSON has no form for: drop the enums.
 		for name, prop := range object.Properties {
 			prop.Enum = nil
 			object.Properties[name] = prop
 		}
-		raw, _ = marshal(object)
+		raw, _ = jsontext.Marshal(object)
 	}
 	return &Schema{raw: raw}
 }
@@ -288,15 +289,4 @@ func convert(kind, word string) (any, error) {
 		return object, nil
 	}
 	return nil, fmt.Errorf("%q cannot be read as %s", word, kind)
-}
-
-// marshal is json.Marshal without the escapes meant for HTML.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/idelchi/aura/internal/jsontext"
 )
 
 // Sent is the schema as models get it. It is Raw, byte for byte, unless servers are
@@ -33,7 +35,7 @@ func acceptable(raw json.RawMessage) json.RawMessage {
 	if !changed {
 		return raw
 	}
-	out, err := marshal(top)
+	out, err := jsontext.Marshal(top)
 	if err != nil {
 		return json.RawMessage(emptySchema)
 	}

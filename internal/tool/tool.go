@@ -7,7 +7,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -23,7 +23,7 @@ type Tool struct {
 	Source      Source
 
 	// Execute runs the tool with arguments that satisfy Schema. An error is told
-	// to the model as the result of the call.
+	// to the model as the result of the call. It is called by Run only.
 	Execute func(ctx context.Context, call Call) (Result, error)
 
 	// Paths declares what a call will read and write; nil means nothing.
@@ -32,11 +32,24 @@ type Tool struct {
 	Serial      bool          // Must not run beside other calls of the same response.
 	InProcess   bool          // Cannot run in the sandboxed child.
 	OptIn       bool          // Hidden unless a filter names it.
+	Override    bool          // Takes the place of a tool of the same name.
 	Confirm     bool          // A user must approve each call, as by a confirm rule.
 	SideEffects []string      // Shown in approvals and listings.
 	Timeout     time.Duration // Deadline of Execute; 0 means the tool keeps its own.
 
-	Condition *condition.Expr // When the tool is offered to the model; nil means always.
+	// Guard watches over the calls and knows whether they are switched off. The tools of
+	// one plugin share it. nil: nothing is ever switched off.
+	Guard *foreign.Guard
+
+	Condition Condition // When the tool is offered to the model; nil means always.
+}
+
+// Condition says when a tool is offered. *condition.Expr is one.
+type Condition interface {
+	// Eval reports whether the condition holds; shell runs a command and reports its
+	// success.
+	Eval(ctx context.Context, snapshot *sdk.Context, shell func(ctx context.Context, command string) bool) bool
+	String() string
 }
 
 // Source says where a tool comes from.
@@ -59,10 +72,13 @@ type Call struct {
 	Host Host
 }
 
+// Image is a picture in a result.
+type Image = message.Image
+
 // Result is what a tool answers.
 type Result struct {
 	Text   string
-	Images []message.Image
+	Images []Image
 	Done   bool // The model has declared its work finished: the turn ends.
 }
 

@@ -9,6 +9,7 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -226,5 +227,5 @@ func cutLine(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:limit], "") + fmt.Sprintf("... [%d more bytes]", len(s)-limit)
+	return wording.Head(s, limit) + fmt.Sprintf("... [%d more bytes]", len(s)-limit)
 }

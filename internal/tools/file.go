@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // maxEdit bounds the files that Edit and Patch take into memory.
@@ -60,7 +60,7 @@ func suggestion(workdir, path string) string {
 	defer d.Close()
 	names, _ := d.Readdirnames(5000)
 	base := filepath.Base(path)
-	if near := spelling.Closest(base, names); near != "" {
+	if near := wording.Closest(base, names); near != "" {
 		return fmt.Sprintf(" (did you mean %s?)", display(workdir, filepath.Join(dir, near)))
 	}
 	// A right name with the wrong ending, or the ending forgotten.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 const loadToolsText = `Load tools that are not offered yet, by name or by a pattern with * such as mcp__docs__*. They can be called from your next response on and stay loaded. Load only what you need. These can be loaded:`
@@ -64,19 +64,10 @@ func deferredIndex(list []tool.Tool) string {
 			break
 		}
 		line := "\n- " + t.Name
-		if text := firstLine(t.Description, maxDeferredLine); text != "" && b.Len() < maxDeferredFull {
+		if text := wording.Clip(wording.FirstLine(t.Description), maxDeferredLine); text != "" && b.Len() < maxDeferredFull {
 			line += ": " + text
 		}
 		b.WriteString(line)
 	}
 	return strings.TrimPrefix(b.String(), "\n")
-}
-
-// firstLine is the first line of a text, cut to so many characters.
-func firstLine(text string, limit int) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if line = strings.TrimSpace(line); utf8.RuneCountInString(line) > limit {
-		line = string([]rune(line)[:limit-1]) + "…"
-	}
-	return line
 }

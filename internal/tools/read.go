@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -255,7 +254,7 @@ func readPicture(r io.Reader, shown, kind string, size int64) (tool.Result, erro
 	}
 	return tool.Result{
 		Text:   fmt.Sprintf("[%s: %s, %s]", shown, kind, bytesText(int64(len(data)))),
-		Images: []message.Image{{MediaType: kind, Data: data}},
+		Images: []tool.Image{{MediaType: kind, Data: data}},
 	}, nil
 }
 

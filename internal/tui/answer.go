@@ -3,7 +3,7 @@ package tui
 import (
 	"strings"
 
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
 )
 
 // answer is what the model says: Markdown that grows. It is cut into pieces that
@@ -11,7 +11,7 @@ import (
 type answer struct {
 	painter *painter
 	pieces  []piece
-	filter  plain.Filter
+	filter  terminal.Filter
 	size    int
 }
 
@@ -38,7 +38,7 @@ func (a *answer) text() string {
 	return b.String()
 }
 
-func (a *answer) draw(part, width int) []string {
+func (a *answer) draw(part, limit int) []string {
 	p := &a.pieces[part]
 	src := string(p.src)
 	if strings.TrimSpace(src) == "" && p.fence == "" {
@@ -48,7 +48,7 @@ func (a *answer) draw(part, width int) []string {
 	if p.blank {
 		lines = append(lines, "")
 	}
-	for _, line := range a.painter.markdown(src, p.fence, width-2) {
+	for _, line := range a.painter.markdown(src, p.fence, limit-2) {
 		lines = append(lines, "  "+line)
 	}
 	return lines

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/idelchi/aura/internal/agent"
+	"github.com/idelchi/aura/internal/render"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // bare is an interface without a session and without a terminal.
@@ -27,9 +29,9 @@ func feedEvents(m *model, list ...agent.Event) {
 	m.Update(batch{items: items})
 }
 
-// history fills the transcript: n turns with an answer and a call each, and one call
+// fill fills the transcript: n turns with an answer and a call each, and one call
 // with size bytes of output.
-func history(m *model, n, size int) {
+func fill(m *model, n, size int) {
 	for i := range n {
 		id := fmt.Sprint(i)
 		feedEvents(
@@ -77,7 +79,7 @@ func BenchmarkKey(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			m := bare(120, 40)
-			history(m, 1000, 5<<20)
+			fill(m, 1000, 5<<20)
 			m.View()
 			b.ResetTimer()
 			for i := range b.N {
@@ -90,7 +92,7 @@ func BenchmarkKey(b *testing.B) {
 // BenchmarkResize is the time to draw everything visible anew.
 func BenchmarkResize(b *testing.B) {
 	m := bare(120, 40)
-	history(m, 1000, 5<<20)
+	fill(m, 1000, 5<<20)
 	for i := range b.N {
 		m.Update(tea.WindowSizeMsg{Width: 80 + i%40, Height: 40})
 		m.View()
@@ -134,7 +136,7 @@ func BenchmarkCode(b *testing.B) {
 func TestFits(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {1, 1}, {3, 2}, {10, 5}, {39, 7}, {200, 60}} {
 		m := bare(size[0], size[1])
-		history(m, 3, 10_000)
+		fill(m, 3, 10_000)
 		feedEvents(
 			m,
 			agent.Event{Kind: agent.ThoughtDelta, Text: "日本語 thinking"},
@@ -150,20 +152,20 @@ func TestFits(t *testing.T) {
 		)
 		checks := map[string]func(){
 			"transcript": func() {},
-			"input":      func() { m.input.insert(strings.Repeat("typed 日本 ", 30)) },
-			"menu":       func() { m.input.set("/"); m.lists.commands = nil; m.complete() },
+			"input":      func() { m.input.Insert(strings.Repeat("typed 日本 ", 30)) },
+			"menu":       func() { m.input.Set("/"); m.lists.commands = nil; m.complete() },
 			"help":       m.help,
 			"approval": func() {
 				m.pick = nil
 				m.asks = []*question{
 					newApproval(
 						agent.Approval{Tool: "Bash", Agent: "a"},
-						[]string{strings.Repeat("long ", 60), "+more"},
+						[]render.Line{{Text: strings.Repeat("long ", 60)}, {Text: "+more", Kind: render.Added}},
 						"Bash:x",
 					),
 				}
 			},
-			"search": func() { m.asks = nil; m.find = &finder{} },
+			"search": func() { m.asks = nil; m.find = &finder{field: oneLine()} },
 		}
 		for _, name := range []string{"transcript", "input", "menu", "help", "approval", "search"} {
 			checks[name]()
@@ -172,7 +174,7 @@ func TestFits(t *testing.T) {
 				t.Errorf("%v, %s: %d rows", size, name, len(rows))
 			}
 			for _, row := range rows {
-				if w := styledWidth(row); w > size[0] && size[0] >= 39 {
+				if w := width.OfStyled(row); w > size[0] && size[0] >= 39 {
 					t.Errorf("%v, %s: row of %d cells: %q", size, name, w, row)
 				}
 			}
@@ -210,16 +212,20 @@ func TestPieces(t *testing.T) {
 
 // Hostile text never panics, never hangs, and never gets an escape sequence through.
 func FuzzAnswer(f *testing.F) {
-	for _, s := range []string{"# a\n\n```go\nx\n```\n", "| a |\n|---|\n| b |\n", "\x1b[31m\x1b]52;c;eA==\x07", "> > - 1. x\n\n\t\tcode", "[a](b) ![c](d) <e> **f", "````\n```\n", "&#27;[31m&#x1b;]52;c;eA==&#7; &#155;", "[a](&#27;) ![b](&#27;)", "日本\u202e語"} {
+	for _, s := range []string{
+		"# a\n\n```go\nx\n```\n", "| a |\n|---|\n| b |\n", "\x1b[31m\x1b]52;c;eA==\x07", "> > - 1. x\n\n\t\tcode",
+		"[a](b) ![c](d) <e> **f", "````\n```\n", "&#27;[31m&#x1b;]52;c;eA==&#7; &#155;", "[a](&#27;) ![b](&#27;)",
+		"日本\u202e語",
+	} {
 		f.Add(s, 40)
 	}
-	f.Fuzz(func(t *testing.T, s string, width int) {
-		width = min(max(width, 1), 300)
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		limit = min(max(limit, 1), 300)
 		a := &answer{painter: &painter{}}
 		a.add(s)
 		a.add(s)
 		for i := range a.parts() {
-			for _, row := range a.draw(i, width) {
+			for _, row := range a.draw(i, limit) {
 				if strings.ContainsAny(row, "\u009b\u009d\u0007\u0008\r") {
 					t.Fatalf("control character in %q", row)
 				}

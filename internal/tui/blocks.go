@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/lifecycle"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/render"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // said is something the user said.
@@ -17,13 +20,13 @@ type said struct {
 
 func (b *said) parts() int   { return 1 }
 func (b *said) text() string { return b.words }
-func (b *said) draw(_, width int) []string {
+func (b *said) draw(_, limit int) []string {
 	style := bold
 	if b.command {
 		style = cyan
 	}
 	const most = 200
-	lines := wrapText(plain.Clean(b.words), style, width-2)
+	lines := wrapText(terminal.Clean(b.words), style, limit-2)
 	if more := len(lines) - most; more > 0 {
 		lines = append(lines[:most], grey.paint(fmt.Sprintf("… %d more lines", more)))
 	}
@@ -55,20 +58,20 @@ func (b *thought) parts() int {
 	return 1 + (b.words.count()+partLines-1)/partLines
 }
 
-func (b *thought) draw(part, width int) []string {
+func (b *thought) draw(part, limit int) []string {
 	if part == 0 {
 		title := "thinking…"
 		if b.ended {
-			title = fmt.Sprintf("thought, %s", count(b.words.count(), "line"))
+			title = fmt.Sprintf("thought, %s", wording.Count(b.words.count(), "line"))
 		}
 		if b.shown {
 			return []string{grey.paint("▾ " + title)}
 		}
-		return []string{grey.paint(fit("▸ "+title, width))}
+		return []string{grey.paint(width.Fit("▸ "+title, limit))}
 	}
 	var out []string
 	for i := (part - 1) * partLines; i < min(part*partLines, b.words.count()); i++ {
-		for _, line := range wrapText(b.words.line(i), grey.with(italic), width-2) {
+		for _, line := range wrapText(b.words.line(i), grey.with(italic), limit-2) {
 			out = append(out, "  "+line)
 		}
 	}
@@ -99,19 +102,19 @@ func (b *note) folded() bool {
 	return !b.full && (strings.Count(b.words, "\n") >= noteLines || len(b.words) > noteLines*80)
 }
 
-func (b *note) draw(_, width int) []string {
+func (b *note) draw(_, limit int) []string {
 	var spans []span
 	if b.source != "" {
-		spans = append(spans, span{plain.OneLine(b.source) + ": ", b.style})
+		spans = append(spans, span{terminal.OneLine(b.source) + ": ", b.style})
 	}
-	words := strings.ReplaceAll(strings.TrimSpace(plain.Clean(b.words)), "\t", "    ")
+	words := width.ExpandTabs(strings.TrimSpace(terminal.Clean(b.words)))
 	const most = 1 << 20
 	if len(words) > most {
-		words = strings.ToValidUTF8(words[:most], "") + "…"
+		words = wording.Head(words, most) + "…"
 	}
-	lines := wrap(append(spans, span{words, b.body}), width-2)
+	lines := wrap(append(spans, span{words, b.body}), limit-2)
 	if more := len(lines) - noteLines; more > 0 && !b.full {
-		lines = append(lines[:noteLines], grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(more, "more line"))))
+		lines = append(lines[:noteLines], grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(more, "more line"))))
 	}
 	for i := range lines {
 		lead := "  "
@@ -128,10 +131,10 @@ type printed struct{ words longText }
 
 func (b *printed) parts() int   { return (b.words.count() + partLines - 1) / partLines }
 func (b *printed) text() string { return b.words.String() }
-func (b *printed) draw(part, width int) []string {
+func (b *printed) draw(part, limit int) []string {
 	var out []string
 	for i := part * partLines; i < min((part+1)*partLines, b.words.count()); i++ {
-		for _, line := range fold(b.words.line(i), none, width-2) {
+		for _, line := range fold(b.words.line(i), none, limit-2) {
 			out = append(out, "  "+line)
 		}
 	}
@@ -161,19 +164,11 @@ var touches = map[lifecycle.Verdict]struct {
 	lifecycle.TimedOut: {"!", "timeout of", red},
 }
 
-func (t touch) line(width int) string {
+func (t touch) line(limit int) string {
 	w := touches[t.verdict]
-	text := fmt.Sprintf("%s %s (%s)", w.words, t.source, plain.Took(t.took))
+	text := fmt.Sprintf("%s %s (%s)", w.words, t.source, render.Took(t.took))
 	if t.detail != "" && t.detail != "data" {
-		text += ": " + plain.OneLine(t.detail)
+		text += ": " + terminal.OneLine(t.detail)
 	}
-	return "  " + w.style.paint(w.sign+" "+fit(text, max(width-4, 1)))
-}
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return "  " + w.style.paint(w.sign+" "+width.Fit(text, max(limit-4, 1)))
 }

@@ -18,7 +18,9 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"answer", "tools", "subagent", "touched", "plugin-panic", "approval-diff", "menu", "help"} {
+	for _, name := range []string{
+		"answer", "tools", "subagent", "touched", "plugin-panic", "approval-diff", "menu", "help",
+	} {
 		screen, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 		if err != nil {
 			t.Fatal(err)

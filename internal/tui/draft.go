@@ -12,7 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/line/history"
 )
 
 // draft is the input while it is in the editor of the user. It may be used from any
@@ -24,8 +24,8 @@ type draft struct {
 	stop   context.CancelFunc
 }
 
-// editorPatience is how long an editor may take to end after a signal.
-const editorPatience = 2 * time.Second
+// editorGrace is how long an editor may take to end after a signal.
+const editorGrace = 2 * time.Second
 
 // open writes text to a file and returns the command that edits it.
 func (d *draft) open(text, editor string) (*exec.Cmd, error) {
@@ -40,7 +40,7 @@ func (d *draft) open(text, editor string) (*exec.Cmd, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	words := strings.Fields(editor)
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
-	cmd.WaitDelay = editorPatience
+	cmd.WaitDelay = editorGrace
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.file, d.stop, d.signal = f.Name(), stop, nil
@@ -86,7 +86,7 @@ func (d *draft) close() (text string, ok bool, err error) {
 
 // keep saves what was in an editor that had to end: it is the latest entry of the
 // history.
-func (d *draft) keep(h *plain.History) {
+func (d *draft) keep(h *history.List) {
 	if text, ok, err := d.close(); ok && err == nil && strings.TrimSpace(text) != "" {
 		h.Add(text)
 	}
@@ -97,7 +97,7 @@ type edited struct{ err error }
 
 // edit opens the input in the editor of the user.
 func (m *model) edit() tea.Cmd {
-	cmd, err := m.ui.draft.open(m.input.value(), firstOf(m.env("VISUAL"), m.env("EDITOR"), "vi"))
+	cmd, err := m.ui.draft.open(m.input.Value(), firstOf(m.ui.env("VISUAL"), m.ui.env("EDITOR"), "vi"))
 	if err != nil {
 		m.view.flash = err.Error()
 		return nil
@@ -113,7 +113,7 @@ func (m *model) edited(e edited) {
 	case err != nil:
 		m.view.flash = err.Error()
 	case ok:
-		m.input.set(text)
+		m.input.Set(text)
 		m.complete()
 	}
 }

@@ -9,13 +9,14 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/render"
 )
 
 // item is one thing that the session reports. One of its fields is set.
 type item struct {
 	event     agent.Event
-	more      []byte   // Text that was added to the event.
-	change    []string // Of a tool call that begins.
+	more      []byte        // Text that was added to the event.
+	change    []render.Line // Of a tool call that begins.
 	record    *lifecycle.Record
 	print     string
 	state     *state

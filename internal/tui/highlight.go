@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
-	"github.com/charmbracelet/x/ansi"
+
+	"github.com/idelchi/aura/internal/width"
 )
 
 // lexerFiles are grammars of chroma, under the licence beside them. Its own
@@ -76,21 +77,16 @@ var lexerNames = map[string]string{
 	"yml":        "yaml",
 }
 
-// maxCode bounds the code that is coloured: a grammar may be slow.
+// maxCode bounds the code that is colored: a grammar may be slow.
 const maxCode = 16 << 10
 
-// code draws a code block, in colours where its language is known.
+// code draws a code block, in colors where its language is known.
 func (p *painter) code(lang, src string, limit int) []string {
-	src = strings.ReplaceAll(src, "\t", "    ")
+	src = width.ExpandTabs(src)
 	var out []string
 	for _, line := range p.highlight(lang, src) {
-		b := &breaker{limit: max(limit-2, 1)}
-		for _, s := range line {
-			b.force(s)
-		}
-		b.end()
-		for _, l := range b.lines {
-			out = append(out, "  "+l)
+		for _, row := range foldSpans(line, limit-2) {
+			out = append(out, "  "+row)
 		}
 	}
 	return out
@@ -130,7 +126,7 @@ func (p *painter) lexer(lang string) chroma.Lexer {
 	}
 	var lexer chroma.Lexer
 	if l, err := chroma.NewXMLLexer(lexerFiles, "lexers/"+file+".xml"); err == nil {
-		// Some grammars embed others; those are shown without colours.
+		// Some grammars embed others; those are shown without colors.
 		l.SetRegistry(chroma.NewLexerRegistry())
 		lexer = chroma.Coalesce(l)
 	}
@@ -138,7 +134,7 @@ func (p *painter) lexer(lang string) chroma.Lexer {
 	return lexer
 }
 
-// tokenStyle is the colour of a kind of token.
+// tokenStyle is the color of a kind of token.
 func tokenStyle(t chroma.TokenType) sgr {
 	switch {
 	case t == chroma.GenericInserted:
@@ -163,7 +159,7 @@ func tokenStyle(t chroma.TokenType) sgr {
 	return none
 }
 
-// goSpans colours Go.
+// goSpans colors Go.
 func goSpans(src string) []span {
 	var s scanner.Scanner
 	fset := token.NewFileSet()
@@ -224,5 +220,3 @@ func splitSpans(spans []span) [][]span {
 	}
 	return lines
 }
-
-func styledWidth(s string) int { return ansi.StringWidthWc(s) }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/idelchi/aura/internal/line"
 )
 
 // key takes a key. What is open on the screen has it first.
@@ -51,9 +53,9 @@ func (m *model) wake() tea.Cmd {
 
 func (m *model) questionKey(name, typed string) tea.Cmd {
 	q := m.asks[0]
-	if typed != "" && !m.input.empty() && time.Since(q.shown) < surprise {
+	if typed != "" && !m.input.Empty() && time.Since(q.shown) < typingGrace {
 		// The user was typing when the question came up: that is no answer to it.
-		m.input.key(name, typed)
+		m.input.Apply(line.Key{Name: name, Text: typed})
 		return nil
 	}
 	if name == "ctrl+c" || name == "esc" && q.ask != nil {
@@ -68,9 +70,9 @@ func (m *model) questionKey(name, typed string) tea.Cmd {
 	return nil
 }
 
-// surprise is how long keys still belong to what was being typed when a question
+// typingGrace is how long keys still belong to what was being typed when a question
 // came up.
-const surprise = 700 * time.Millisecond
+const typingGrace = 700 * time.Millisecond
 
 // switches are the keys that act on the session.
 var switches = map[string]func() job{
@@ -90,12 +92,12 @@ func (m *model) global(name string) (cmd tea.Cmd, used bool) {
 		}
 	}
 	// Whoever types wants the beginning of the line.
-	if make, ok := switches[name]; ok && (name != "ctrl+a" || m.input.empty()) {
+	if make, ok := switches[name]; ok && (name != "ctrl+a" || m.input.Empty()) {
 		if m.run.jobs > 0 {
 			m.view.flash = "happens when the turn has ended"
 		}
 		if name == "ctrl+t" {
-			m.showThinking(!m.view.thinking)
+			m.blocks.showThinking(!m.blocks.thinking)
 		}
 		return m.do(make()), true
 	}
@@ -111,8 +113,8 @@ func (m *model) global(name string) (cmd tea.Cmd, used bool) {
 			m.log.end()
 		}
 	case "ctrl+d":
-		if !m.input.empty() {
-			return nil, m.input.key("delete", "")
+		if !m.input.Empty() {
+			return nil, false
 		}
 		return tea.Quit, true
 	case "ctrl+z":
@@ -134,9 +136,9 @@ func (m *model) global(name string) (cmd tea.Cmd, used bool) {
 			m.view.flash = "nothing to open here"
 		}
 	case "alt+o":
-		m.toggleAll()
+		m.blocks.toggleAll()
 	case "ctrl+f":
-		m.find = &finder{field: editor{single: true}, at: place{entry: len(m.log.entries)}}
+		m.find = &finder{field: oneLine(), at: place{entry: len(m.log.entries)}}
 	case "ctrl+r":
 		m.pickHistory()
 	case "alt+c":
@@ -161,10 +163,10 @@ func (m *model) interrupt() tea.Cmd {
 	case m.run.jobs > 0 && !m.run.asked:
 		m.run.asked = true
 		m.ui.Cancel()
-	case m.run.jobs > 0 && m.view.quit, m.input.empty() && m.view.quit:
+	case m.run.jobs > 0 && m.view.quit, m.input.Empty() && m.view.quit:
 		return tea.Quit
-	case !m.input.empty() && m.run.jobs == 0:
-		m.input.set("")
+	case !m.input.Empty() && m.run.jobs == 0:
+		m.input.Set("")
 		m.giveBack()
 		m.complete()
 		return nil
@@ -175,27 +177,19 @@ func (m *model) interrupt() tea.Cmd {
 	return nil
 }
 
-// edits handles the keys of the editor.
+// edits hands a key to the editor, and submits what was typed.
 func (m *model) edits(name, typed string) tea.Cmd {
-	switch name {
-	case "enter":
-		if n := m.input.pos; n > 0 && n == len(m.input.text) && m.input.text[n-1] == '\\' {
-			m.input.remove(n-1, n)
-			m.input.insert("\n")
-			return nil
-		}
-		text := m.input.submit()
-		if text == "" {
+	switch m.input.Apply(line.Key{Name: name, Text: typed}) {
+	case line.Ignored:
+		return nil
+	case line.Submitted:
+		text := strings.TrimSpace(m.input.Value())
+		m.ui.history.Add(text)
+		if m.input.Set(""); text == "" {
 			m.giveBack()
 		}
 		m.complete()
 		return m.send(text)
-	case "shift+enter", "alt+enter", "ctrl+j", "ctrl+enter":
-		m.input.insert("\n")
-	default:
-		if !m.input.key(name, typed) {
-			return nil
-		}
 	}
 	m.complete()
 	return m.needFiles()
@@ -209,11 +203,11 @@ func (m *model) findKey(name, typed string) {
 		m.find = nil
 		return
 	case "enter", "up", "ctrl+f", "ctrl+r":
-		at, ok := m.log.find(f.field.value(), f.at, true)
+		at, ok := m.log.find(f.field.Value(), f.at, true)
 		f.at, f.miss = at, !ok
 		return
 	case "down", "shift+enter":
-		at, ok := m.log.find(f.field.value(), f.at, false)
+		at, ok := m.log.find(f.field.Value(), f.at, false)
 		f.at, f.miss = at, !ok
 		return
 	case "pgup":
@@ -223,7 +217,7 @@ func (m *model) findKey(name, typed string) {
 		m.log.scroll(max(m.log.height-2, 1))
 		return
 	}
-	if f.field.key(name, typed) {
+	if changes(f.field, name, typed) {
 		f.miss = false
 		f.at = place{entry: len(m.log.entries)}
 	}
@@ -240,29 +234,4 @@ func (m *model) copy() tea.Cmd {
 	}
 	m.view.flash = "there is no answer yet"
 	return nil
-}
-
-// toggleAll opens or folds everything.
-func (m *model) toggleAll() {
-	m.view.all = !m.view.all
-	for _, e := range m.log.entries {
-		if f, ok := e.block.(folder); ok && f.open() != m.view.all {
-			if _, isThought := e.block.(*thought); isThought && !m.view.all && m.view.thinking {
-				continue
-			}
-			f.setOpen(m.view.all)
-			e.changed(0)
-		}
-	}
-}
-
-// showThinking opens or folds what the model thought.
-func (m *model) showThinking(on bool) {
-	m.view.thinking = on
-	for _, e := range m.log.entries {
-		if t, ok := e.block.(*thought); ok && t.shown != on {
-			t.shown = on
-			e.changed(0)
-		}
-	}
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // painter draws Markdown and code. What it needs is made when it is first needed.
@@ -23,8 +24,8 @@ type painter struct {
 
 // markdown draws a text. If fence is not empty, the text is the middle of a code
 // block that this line opened.
-func (p *painter) markdown(src, fence string, width int) []string {
-	width = max(width, 8)
+func (p *painter) markdown(src, fence string, limit int) []string {
+	limit = max(limit, 8)
 	if fence != "" {
 		lines := strings.Split(strings.TrimSuffix(src, "\n"), "\n")
 		if n := len(lines) - 1; fenceMark(lines[n]) != "" && strings.Trim(lines[n], "`~ ") == "" {
@@ -33,7 +34,7 @@ func (p *painter) markdown(src, fence string, width int) []string {
 		if len(lines) == 0 {
 			return nil
 		}
-		return p.code(language(fence), strings.Join(lines, "\n"), width)
+		return p.code(language(fence), strings.Join(lines, "\n"), limit)
 	}
 	if p.parser == nil {
 		p.parser = parser.NewParser(
@@ -46,10 +47,10 @@ func (p *painter) markdown(src, fence string, width int) []string {
 	for _, part := range splitTables(src) {
 		var lines []string
 		if part.table != nil {
-			lines = p.table(part.table, width)
+			lines = p.table(part.table, limit)
 		} else {
 			d := &document{painter: p, src: []byte(part.text)}
-			lines = d.children(p.parser.Parse(text.NewReader(d.src)), width, true)
+			lines = d.children(p.parser.Parse(text.NewReader(d.src)), limit, true)
 		}
 		if len(out) > 0 && len(lines) > 0 {
 			out = append(out, "")
@@ -75,10 +76,10 @@ type document struct {
 }
 
 // children draws the blocks inside a block, with blank lines between them if loose.
-func (d *document) children(n ast.Node, width int, loose bool) []string {
+func (d *document) children(n ast.Node, limit int, loose bool) []string {
 	var out []string
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		lines := d.block(c, width)
+		lines := d.block(c, limit)
 		if len(lines) == 0 {
 			continue
 		}
@@ -90,26 +91,26 @@ func (d *document) children(n ast.Node, width int, loose bool) []string {
 	return out
 }
 
-func (d *document) block(n ast.Node, width int) []string {
+func (d *document) block(n ast.Node, limit int) []string {
 	switch n := n.(type) {
 	case *ast.Heading:
-		return wrap(d.inline(n, bold.with(magenta)), width)
+		return wrap(d.inline(n, bold.with(magenta)), limit)
 	case *ast.Paragraph, *ast.TextBlock:
-		return wrap(d.inline(n, none), width)
+		return wrap(d.inline(n, none), limit)
 	case *ast.List:
-		return d.list(n, width)
+		return d.list(n, limit)
 	case *ast.Blockquote:
-		return prefixed(d.children(n, max(width-2, 8), true), grey.paint("▎ "), grey.paint("▎ "))
+		return prefixed(d.children(n, max(limit-2, 8), true), grey.paint("▎ "), grey.paint("▎ "))
 	case *ast.FencedCodeBlock:
-		return d.code(strings.ToLower(string(n.Language(d.src))), d.raw(n), width)
+		return d.code(strings.ToLower(string(n.Language(d.src))), d.raw(n), limit)
 	case *ast.CodeBlock:
-		return d.code("", d.raw(n), width)
+		return d.code("", d.raw(n), limit)
 	case *ast.ThematicBreak:
-		return []string{grey.paint(strings.Repeat("─", min(width, 40)))}
+		return []string{grey.paint(strings.Repeat("─", min(limit, 40)))}
 	case *ast.HTMLBlock:
-		return wrapText(strings.TrimRight(d.raw(n), "\n"), grey, width)
+		return wrapText(strings.TrimRight(d.raw(n), "\n"), grey, limit)
 	}
-	return d.children(n, width, true)
+	return d.children(n, limit, true)
 }
 
 // raw is the source of a block that is not parsed.
@@ -123,7 +124,7 @@ func (d *document) raw(n ast.Node) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (d *document) list(n *ast.List, width int) []string {
+func (d *document) list(n *ast.List, limit int) []string {
 	var out []string
 	number := n.Start
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
@@ -133,7 +134,7 @@ func (d *document) list(n *ast.List, width int) []string {
 			number++
 		}
 		w := len([]rune(mark))
-		lines := d.children(item, max(width-w, 8), !n.IsTight)
+		lines := d.children(item, max(limit-w, 8), !n.IsTight)
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
@@ -176,6 +177,9 @@ func (d *document) inline(n ast.Node, style sgr) []span {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		out = append(out, d.span(c, style)...)
 	}
+	for i := range out {
+		out[i].text = width.ExpandTabs(out[i].text)
+	}
 	return out
 }
 
@@ -209,14 +213,14 @@ func (d *document) span(c ast.Node, style sgr) []span {
 		return d.inline(c, style.with(struck))
 	case *ast.Link:
 		out := d.inline(c, style.with(underline))
-		if url := plain.Clean(string(c.Destination)); len(out) != 1 || out[0].text != url {
+		if url := terminal.Clean(string(c.Destination)); len(out) != 1 || out[0].text != url {
 			out = append(out, span{" (" + url + ")", grey})
 		}
 		return out
 	case *ast.AutoLink:
 		return []span{{string(c.Label(d.src)), style.with(underline)}}
 	case *ast.Image:
-		return []span{{"[image: ", grey}, {plain.Clean(string(c.Destination)), grey}, {"]", grey}}
+		return []span{{"[image: ", grey}, {terminal.Clean(string(c.Destination)), grey}, {"]", grey}}
 	case *ast.RawHTML:
 		var b strings.Builder
 		for i := range c.Segments.Len() {
@@ -234,7 +238,8 @@ func unescape(src []byte, raw bool) string {
 	if raw {
 		return string(src)
 	}
-	return plain.Clean(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(src)))))
+	src = util.ResolveNumericReferences(util.UnescapePunctuations(src))
+	return terminal.Clean(string(util.ResolveEntityNames(src)))
 }
 
 // tablePart is a piece of Markdown: text, or the cells of a table.
@@ -320,7 +325,7 @@ func (p *painter) table(rows [][]string, limit int) []string {
 				drawn[i][j] = append(drawn[i][j], d.inline(c, style)...)
 			}
 			for _, s := range drawn[i][j] {
-				w += width(s.text)
+				w += width.Of(s.text)
 			}
 			need[j] = max(need[j], w)
 		}
@@ -341,7 +346,7 @@ func (p *painter) table(rows [][]string, limit int) []string {
 }
 
 // shrink makes the widest columns narrower until all fit.
-func shrink(need []int, width int) {
+func shrink(need []int, limit int) {
 	for {
 		sum, widest := 0, 0
 		for i, w := range need {
@@ -350,10 +355,10 @@ func shrink(need []int, width int) {
 				widest = i
 			}
 		}
-		if sum <= width || need[widest] <= 4 {
+		if sum <= limit || need[widest] <= 4 {
 			return
 		}
-		need[widest] -= min(max(1, (sum-width)/2), need[widest]-4)
+		need[widest] -= min(max(1, (sum-limit)/2), need[widest]-4)
 	}
 }
 
@@ -375,7 +380,7 @@ func tableRow(cells [][]span, widths []int) []string {
 			}
 			b.WriteString(line)
 			if j < len(cells)-1 {
-				b.WriteString(strings.Repeat(" ", max(0, widths[j]-styledWidth(line))+2))
+				b.WriteString(strings.Repeat(" ", max(0, widths[j]-width.OfStyled(line))+2))
 			}
 		}
 		out[k] = b.String()

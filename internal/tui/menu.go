@@ -12,7 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/idelchi/aura/internal/commands"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // menu is what can complete the input.
@@ -28,9 +29,9 @@ const menuRows = 8
 // complete computes the menu for what is typed.
 func (m *model) complete() {
 	m.menu = menu{}
-	typed := m.input.typed()
+	typed := m.input.Before()
 	switch word := typed[strings.LastIndexAny(typed, " \t\n")+1:]; {
-	case strings.HasPrefix(typed, "/") && word == typed && m.input.pos == len(m.input.text):
+	case strings.HasPrefix(typed, "/") && word == typed && m.input.AtEnd():
 		m.menu.items = matchCommands(m.lists.commands, strings.ToLower(word[1:]))
 	case strings.HasPrefix(word, "@"):
 		m.menu.files = true
@@ -106,8 +107,8 @@ func (m *model) menuKey(name string) (used bool) {
 	case "enter":
 		chosen := m.menu.items[m.menu.at]
 		if !m.menu.files &&
-			(strings.TrimSpace(chosen.value) == m.input.value() || !strings.HasSuffix(chosen.value, " ")) {
-			m.input.set(strings.TrimSpace(chosen.value)) // Complete: Enter sends it.
+			(strings.TrimSpace(chosen.value) == m.input.Value() || !strings.HasSuffix(chosen.value, " ")) {
+			m.input.Set(strings.TrimSpace(chosen.value)) // Complete: Enter sends it.
 			m.menu = menu{}
 			return false
 		}
@@ -120,7 +121,7 @@ func (m *model) menuKey(name string) (used bool) {
 
 // accept takes the selected item into the input.
 func (m *model) accept() {
-	m.input.replaceWord(m.menu.items[m.menu.at].value)
+	m.input.ReplaceWord(m.menu.items[m.menu.at].value)
 	m.menu = menu{}
 }
 
@@ -130,7 +131,7 @@ func (n *menu) draw(limit int) []string {
 	last := min(first+menuRows, len(n.items))
 	names := 0
 	for _, o := range n.items[first:last] {
-		names = max(names, min(width(o.name), limit/2))
+		names = max(names, min(width.Of(o.name), limit/2))
 	}
 	if n.files {
 		names = limit - 4
@@ -138,12 +139,12 @@ func (n *menu) draw(limit int) []string {
 	var lines []string
 	for i := first; i < last; i++ {
 		o := n.items[i]
-		text := "  " + pad(fit(plain.OneLine(o.name), names), names)
-		detail := fit("  "+plain.OneLine(o.detail), max(limit-width(text), 0))
+		text := "  " + width.Pad(width.Fit(terminal.OneLine(o.name), names), names)
+		detail := width.Fit("  "+terminal.OneLine(o.detail), max(limit-width.Of(text), 0))
 		if i == n.at {
-			lines = append(lines, reverse.paint(pad(text+detail, limit)))
+			lines = append(lines, reverse.paint(width.Pad(text+detail, limit)))
 		} else {
-			lines = append(lines, pad(text, 0)+grey.paint(detail))
+			lines = append(lines, width.Pad(text, 0)+grey.paint(detail))
 		}
 	}
 	return lines
@@ -151,10 +152,10 @@ func (n *menu) draw(limit int) []string {
 
 // ghost is the text behind the cursor that says what can follow.
 func (m *model) ghost() string {
-	if m.input.pos != len(m.input.text) || m.input.empty() {
+	if !m.input.AtEnd() || m.input.Empty() {
 		return ""
 	}
-	typed := m.input.typed()
+	typed := m.input.Before()
 	name, args, ok := commands.Parse(typed)
 	if !ok || !strings.ContainsAny(typed, " ") {
 		return ""

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/idelchi/aura/internal/commands"
+	"github.com/idelchi/aura/internal/line"
 )
 
 // model is the screen: what it shows and what the keys do. It belongs to the
@@ -17,11 +18,11 @@ type model struct {
 	resume string // The session to begin with.
 	size
 
-	log   transcript
-	live  live
-	input editor
-	menu  menu
-	files fileList
+	log    transcript
+	blocks blockWriter // Of log.
+	input  *line.Editor
+	menu   menu
+	files  fileList
 
 	state state
 	lists lists
@@ -39,12 +40,10 @@ type size struct{ width, height int }
 
 // toggles are choices about the display.
 type toggles struct {
-	thinking bool
-	all      bool // All blocks are open.
-	noMouse  bool
-	prefix   bool // Ctrl+X was pressed.
-	quit     bool // Ctrl+C was pressed while idle.
-	flash    string
+	noMouse bool
+	prefix  bool // Ctrl+X was pressed.
+	quit    bool // Ctrl+C was pressed while idle.
+	flash   string
 }
 
 // activity is what the session does.
@@ -63,19 +62,20 @@ type activity struct {
 
 // finder is a search in the transcript.
 type finder struct {
-	field editor
+	field *line.Editor
 	at    place
 	miss  bool
 }
 
 func newModel(u *UI, resume string) *model {
-	return &model{
+	m := &model{
 		ui:     u,
 		resume: resume,
 		size:   size{80, 24},
-		input:  editor{history: u.history},
-		live:   live{painter: &painter{}, calls: map[string]*entry{}},
+		input:  line.New(line.Options{History: u.history.Entries, FoldPastes: true}),
 	}
+	m.blocks = blockWriter{log: &m.log, painter: &painter{}, calls: map[string]*entry{}}
+	return m
 }
 
 // Init starts the session.
@@ -160,14 +160,14 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 func (m *model) paste(s string) {
 	switch {
 	case len(m.asks) > 0:
-		m.asks[0].field.paste(s)
+		m.asks[0].field.Paste(s)
 	case m.pick != nil:
-		m.pick.filter.paste(s)
+		m.pick.filter.Paste(s)
 		m.pick.search()
 	case m.find != nil:
-		m.find.field.paste(s)
+		m.find.field.Paste(s)
 	default:
-		m.input.paste(s)
+		m.input.Paste(s)
 		m.complete()
 	}
 }
@@ -223,7 +223,7 @@ func (m *model) local(name, args string) (tea.Cmd, bool) {
 	}
 	switch name {
 	case "agent":
-		m.pickAgent()
+		m.pick = newPicker("Agents", options(m.lists.agents), command("agent"))
 	case "mode":
 		m.pickMode()
 	case "model":
@@ -242,7 +242,7 @@ func (m *model) ended(e *ended) tea.Cmd {
 	if e.renewed {
 		m.replay(e)
 	}
-	m.closeLive()
+	m.blocks.finish()
 	if errors.Is(e.err, commands.ErrExit) {
 		return tea.Quit
 	}
@@ -258,14 +258,14 @@ func (m *model) ended(e *ended) tea.Cmd {
 	case string:
 		m.view.flash = list
 	case remark:
-		m.note("~", yellow, "", string(list))
+		m.blocks.note("~", yellow, "", string(list))
 	}
 	switch {
 	case e.cancelled:
-		m.note("■", yellow, "", "interrupted")
+		m.blocks.note("■", yellow, "", "interrupted")
 		m.run.held = true
 	case e.err != nil:
-		m.note("✗", red, "", "error: "+e.err.Error())
+		m.blocks.note("✗", red, "", "error: "+e.err.Error())
 	}
 	if m.giveBack(); m.run.jobs == 0 && len(m.run.queue) > 0 && !m.run.held {
 		next := m.run.queue[0]
@@ -281,22 +281,12 @@ func (m *model) giveBack() {
 	if len(m.run.queue) == 0 {
 		m.run.held = false
 	}
-	if !m.run.held || m.run.jobs > 0 || !m.input.empty() {
+	if !m.run.held || m.run.jobs > 0 || !m.input.Empty() {
 		return
 	}
-	m.input.set(m.run.queue[0])
+	m.input.Set(m.run.queue[0])
 	m.run.queue = m.run.queue[1:]
 	m.run.held = len(m.run.queue) > 0
-}
-
-// env reads the environment that the interface was given.
-func (m *model) env(name string) string {
-	for i := len(m.ui.opts.Env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(m.ui.opts.Env[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
 }
 
 func firstOf(list ...string) string {

@@ -3,12 +3,15 @@ package tui
 import (
 	"fmt"
 	"slices"
+
+	"github.com/idelchi/aura/internal/render"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // pane is a long text of which a part is visible: what a call that waits for approval
 // is about.
 type pane struct {
-	lines  []string
+	lines  []render.Line
 	offset int // First visible line, once folded.
 	page   int // Lines that are visible, as last drawn.
 }
@@ -26,7 +29,7 @@ func (p *pane) scroll(by int) {
 func (p *pane) draw(limit, room int) []string {
 	var all []string
 	for _, line := range p.lines {
-		all = append(all, fold(line, diffStyle(line), limit-2)...)
+		all = append(all, fold(line.Text, lineStyles[line.Kind], limit-2)...)
 	}
 	if len(all) <= room {
 		p.offset, p.page = 0, len(all)
@@ -36,5 +39,5 @@ func (p *pane) draw(limit, room int) []string {
 	p.offset = min(p.offset, len(all)-p.page)
 	part := slices.Clone(all[p.offset : p.offset+p.page])
 	more := fmt.Sprintf("… lines %d-%d of %d (PgDn, PgUp)", p.offset+1, p.offset+p.page, len(all))
-	return append(prefixed(part, "  ", "  "), grey.paint(fit("  "+more, limit)))
+	return append(prefixed(part, "  ", "  "), grey.paint(width.Fit("  "+more, limit)))
 }

@@ -8,7 +8,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/idelchi/aura/internal/commands"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/line"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // option is one thing that can be picked.
@@ -25,13 +28,13 @@ type picker struct {
 	title  string
 	all    []option
 	found  []option
-	filter editor
+	filter *line.Editor
 	at     int
 	pick   func(m *model, o option) tea.Cmd
 }
 
 func newPicker(title string, all []option, pick func(*model, option) tea.Cmd) *picker {
-	p := &picker{title: title, all: all, pick: pick, filter: editor{single: true}}
+	p := &picker{title: title, all: all, pick: pick, filter: oneLine()}
 	p.search()
 	p.at = max(slices.IndexFunc(p.found, func(o option) bool { return o.active }), 0)
 	return p
@@ -40,7 +43,7 @@ func newPicker(title string, all []option, pick func(*model, option) tea.Cmd) *p
 // search keeps the options that contain every word of the filter; those whose
 // name begins with it come first.
 func (p *picker) search() {
-	words := strings.Fields(strings.ToLower(p.filter.value()))
+	words := strings.Fields(strings.ToLower(p.filter.Value()))
 	p.found, p.at = p.found[:0], 0
 	var rest []option
 	for _, o := range p.all {
@@ -76,7 +79,7 @@ func (p *picker) key(m *model, name, typed string) (cmd tea.Cmd, closed bool) {
 		}
 		return p.pick(m, p.found[p.at]), true
 	default:
-		if p.filter.key(name, typed) {
+		if changes(p.filter, name, typed) {
 			p.search()
 		}
 	}
@@ -85,20 +88,20 @@ func (p *picker) key(m *model, name, typed string) (cmd tea.Cmd, closed bool) {
 
 // draw fills height lines.
 func (p *picker) draw(limit, height int) (lines []string, x, y int) {
-	head := bold.paint(fit(p.title, limit)) + grey.paint(fmt.Sprintf("  %d of %d", len(p.found), len(p.all)))
-	rows, fy, fx := p.filter.rows(limit - 10)
-	lines = append(lines, head, cyan.paint("search: ")+rows[fy].text, "")
+	head := bold.paint(width.Fit(p.title, limit)) + grey.paint(fmt.Sprintf("  %d of %d", len(p.found), len(p.all)))
+	rows, fy, fx := p.filter.Rows(line.Room{Width: max(limit-10, 4)})
+	lines = append(lines, head, cyan.paint("search: ")+rows[fy].Text, "")
 	x, y = 8+fx, 1
 	var more []string
 	if p.at < len(p.found) && p.found[p.at].more != "" {
-		more = append([]string{""}, wrapText(plain.Clean(p.found[p.at].more), grey, limit-2)...)
+		more = append([]string{""}, wrapText(terminal.Clean(p.found[p.at].more), grey, limit-2)...)
 		more = more[:min(len(more), height/3)]
 	}
 	room := max(height-len(lines)-len(more)-1, 1)
 	first := max(0, min(p.at-room/2, len(p.found)-room))
 	names := 0
 	for _, o := range p.found[first:min(first+room, len(p.found))] {
-		names = max(names, min(width(o.name), limit/2))
+		names = max(names, min(width.Of(o.name), limit/2))
 	}
 	for i := first; i < min(first+room, len(p.found)); i++ {
 		lines = append(lines, p.line(p.found[i], i == p.at, names, limit))
@@ -110,7 +113,7 @@ func (p *picker) draw(limit, height int) (lines []string, x, y int) {
 	for len(lines) < height-1 {
 		lines = append(lines, "")
 	}
-	return append(lines, grey.paint(fit("↑↓ select · Enter takes it · Esc closes", limit))), x, y
+	return append(lines, grey.paint(width.Fit("↑↓ select · Enter takes it · Esc closes", limit))), x, y
 }
 
 func (p *picker) line(o option, selected bool, names, limit int) string {
@@ -118,11 +121,11 @@ func (p *picker) line(o option, selected bool, names, limit int) string {
 	if o.active {
 		mark = "* "
 	}
-	name := pad(fit(plain.OneLine(o.name), names), names)
+	name := width.Pad(width.Fit(terminal.OneLine(o.name), names), names)
 	text := mark + name
-	detail := fit("  "+plain.OneLine(o.detail), max(limit-width(text), 0))
+	detail := width.Fit("  "+terminal.OneLine(o.detail), max(limit-width.Of(text), 0))
 	if selected {
-		return reverse.paint(pad(text+detail, limit))
+		return reverse.paint(width.Pad(text+detail, limit))
 	}
 	return text + grey.paint(detail)
 }
@@ -144,10 +147,6 @@ func command(name string) func(*model, option) tea.Cmd {
 	}
 }
 
-func (m *model) pickAgent() {
-	m.pick = newPicker("Agents", options(m.lists.agents), command("agent"))
-}
-
 func (m *model) pickMode() {
 	list := append(
 		slices.Clone(m.lists.modes),
@@ -159,7 +158,7 @@ func (m *model) pickMode() {
 func (m *model) showSessions(l sessionsList) {
 	list := make([]option, len(l.list))
 	for i, info := range l.list {
-		title := firstLine(info.Title)
+		title := wording.FirstLine(info.Title)
 		if info.Name != "" {
 			title = info.Name + ": " + title
 		}
@@ -168,7 +167,7 @@ func (m *model) showSessions(l sessionsList) {
 				Format("2006-01-02 15:04") +
 				"  " + info.ID[:min(8, len(info.ID))],
 			value:  info.ID,
-			detail: fmt.Sprintf("%s, %s", title, count(info.Messages, "message")),
+			detail: fmt.Sprintf("%s, %s", title, wording.Count(info.Messages, "message")),
 			active: info.ID == l.active,
 		}
 	}
@@ -179,10 +178,10 @@ func (m *model) pickHistory() {
 	entries := m.ui.history.Entries()
 	list := make([]option, 0, len(entries))
 	for _, e := range slices.Backward(entries) {
-		list = append(list, option{name: firstLine(e), value: e})
+		list = append(list, option{name: wording.FirstLine(e), value: e})
 	}
 	m.pick = newPicker("What you typed before", list, func(m *model, o option) tea.Cmd {
-		m.input.set(o.value)
+		m.input.Set(o.value)
 		return nil
 	})
 }
@@ -203,7 +202,7 @@ func (m *model) help() {
 	}
 	m.pick = newPicker("Help: commands and keys", list, func(m *model, o option) tea.Cmd {
 		if o.value != "" {
-			m.input.set(o.value)
+			m.input.Set(o.value)
 			m.complete()
 		}
 		return nil

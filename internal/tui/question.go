@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/line"
+	"github.com/idelchi/aura/internal/render"
+	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/width"
 )
 
 // stage is what a question waits for.
@@ -34,7 +37,7 @@ type question struct {
 	ask      *tool.Question
 
 	stage    stage
-	field    editor
+	field    *line.Editor
 	at       int // The option under the cursor.
 	chosen   map[int]bool
 	unmarked bool // Enter was pressed and nothing was marked.
@@ -46,18 +49,28 @@ type question struct {
 	answers  []string
 }
 
-func newApproval(q agent.Approval, preview []string, pattern string) *question {
+func newApproval(q agent.Approval, preview []render.Line, pattern string) *question {
 	return &question{
 		approval: &q,
 		preview:  pane{lines: preview},
 		pattern:  pattern,
-		field:    editor{single: true},
+		field:    oneLine(),
 		done:     make(chan struct{}),
 	}
 }
 
+// oneLine is an editor of one line.
+func oneLine() *line.Editor { return line.New(line.Options{Single: true}) }
+
+// changes hands a key to an editor and reports whether its text is another one now.
+func changes(e *line.Editor, name, typed string) bool {
+	before := e.Value()
+	e.Apply(line.Key{Name: name, Text: typed})
+	return e.Value() != before
+}
+
 func newAsk(q tool.Question) *question {
-	return &question{ask: &q, field: editor{single: true}, chosen: map[int]bool{}, done: make(chan struct{})}
+	return &question{ask: &q, field: oneLine(), chosen: map[int]bool{}, done: make(chan struct{})}
 }
 
 func (q *question) decide(d agent.Decision) {
@@ -103,22 +116,22 @@ func (q *question) key(name, typed string) {
 	case reasoning:
 		switch name {
 		case "enter":
-			q.decide(agent.Decision{Reason: strings.TrimSpace(q.field.value())})
+			q.decide(agent.Decision{Reason: strings.TrimSpace(q.field.Value())})
 		case "esc":
 			q.stage = choosing
 		default:
-			q.field.key(name, typed)
+			q.field.Apply(line.Key{Name: name, Text: typed})
 		}
 	case patterning:
 		switch name {
 		case "enter":
-			if strings.TrimSpace(q.field.value()) != "" {
+			if strings.TrimSpace(q.field.Value()) != "" {
 				q.stage = scoping
 			}
 		case "esc":
 			q.stage = choosing
 		default:
-			q.field.key(name, typed)
+			q.field.Apply(line.Key{Name: name, Text: typed})
 		}
 	case scoping:
 		q.scope(name)
@@ -132,14 +145,14 @@ func (q *question) choose(name string) {
 	case "s":
 		q.decide(agent.Decision{Allow: true, Remember: agent.ForSession, Pattern: q.pattern})
 	case "p":
-		q.field.set(q.pattern)
-		q.fixed = !plain.Editable(q.pattern) || q.field.value() != q.pattern
+		q.field.Set(q.pattern)
+		q.fixed = !render.Editable(q.pattern) || q.field.Value() != q.pattern
 		if q.stage = patterning; q.fixed {
 			q.stage = scoping
 		}
 	case "n", "esc":
 		q.stage = reasoning
-		q.field.set("")
+		q.field.Set("")
 	case "down":
 		q.preview.scroll(1)
 	case "up":
@@ -152,12 +165,12 @@ func (q *question) chosenPattern() string {
 	if q.fixed {
 		return q.pattern
 	}
-	return strings.TrimSpace(q.field.value())
+	return strings.TrimSpace(q.field.Value())
 }
 
 func (q *question) scope(name string) {
-	scopes := plain.Scopes(*q.approval)
-	i := slices.IndexFunc(scopes, func(s plain.Scope) bool { return string(s.Key) == name })
+	scopes := render.Scopes(*q.approval)
+	i := slices.IndexFunc(scopes, func(s render.Scope) bool { return string(s.Key) == name })
 	switch {
 	case i >= 0:
 		q.decide(agent.Decision{Allow: true, Remember: scopes[i].Remember, Pattern: q.chosenPattern()})
@@ -172,12 +185,12 @@ func (q *question) askKey(name, typed string) {
 	n := len(q.ask.Options)
 	if n == 0 {
 		if name == "enter" {
-			if text := strings.TrimSpace(q.field.value()); text != "" {
+			if text := strings.TrimSpace(q.field.Value()); text != "" {
 				q.answer([]string{text})
 			}
 			return
 		}
-		q.field.key(name, typed)
+		q.field.Apply(line.Key{Name: name, Text: typed})
 		return
 	}
 	q.unmarked = false
@@ -244,10 +257,11 @@ func (q *question) draw(limit, height int) (lines []string, x, y int) {
 func (q *question) title(limit int) string {
 	who := ""
 	if q.approval.Agent != "" {
-		who = " (agent " + plain.OneLine(q.approval.Agent) + ")"
+		who = " (agent " + terminal.OneLine(q.approval.Agent) + ")"
 	}
-	name := plain.OneLine(q.approval.Tool)
-	return yellow.paint("?") + " " + bold.paint(fit(name, limit-2)) + grey.paint(fit(who, max(limit-2-width(name), 0)))
+	name := terminal.OneLine(q.approval.Tool)
+	who = width.Fit(who, max(limit-2-width.Of(name), 0))
+	return yellow.paint("?") + " " + bold.paint(width.Fit(name, limit-2)) + grey.paint(who)
 }
 
 // why says who asks and what the call does besides.
@@ -256,14 +270,12 @@ func (q *question) why(limit int) []string {
 	if len(q.approval.Effects) > 0 {
 		lines = append(
 			lines,
-			grey.paint(fit("  effects: "+plain.OneLine(strings.Join(q.approval.Effects, ", ")), limit)),
+			grey.paint(width.Fit("  effects: "+terminal.OneLine(strings.Join(q.approval.Effects, ", ")), limit)),
 		)
 	}
 	for _, ask := range q.approval.Asks {
-		lines = append(
-			lines,
-			"  "+yellow.paint(fit(plain.OneLine(ask.Source.String())+" asks: "+plain.OneLine(ask.Reason), limit-2)),
-		)
+		text := terminal.OneLine(ask.Source.String()) + " asks: " + terminal.OneLine(ask.Reason)
+		lines = append(lines, "  "+yellow.paint(width.Fit(text, limit-2)))
 	}
 	return lines
 }
@@ -271,8 +283,8 @@ func (q *question) why(limit int) []string {
 // foot is the line that takes the answer.
 func (q *question) foot(limit int) (lines []string, x int) {
 	input := func(label string) ([]string, int) {
-		rows, y, cx := q.field.rows(max(limit-width(label)-1, 4))
-		return []string{cyan.paint(label) + rows[y].text}, width(label) + cx
+		rows, y, cx := q.field.Rows(line.Room{Width: max(limit-width.Of(label)-1, 4)})
+		return []string{cyan.paint(label) + rows[y].Text}, width.Of(label) + cx
 	}
 	switch q.stage {
 	case reasoning:
@@ -280,9 +292,9 @@ func (q *question) foot(limit int) (lines []string, x int) {
 	case patterning:
 		return input("allow always: ")
 	case scoping:
-		lines = []string{"  " + fit(plain.OneLine(q.chosenPattern()), limit-2)}
+		lines = []string{"  " + width.Fit(terminal.OneLine(q.chosenPattern()), limit-2)}
 		var pairs []string
-		for _, s := range plain.Scopes(*q.approval) {
+		for _, s := range render.Scopes(*q.approval) {
 			pairs = append(pairs, string(s.Key), s.Text)
 		}
 		more, _ := choices(limit, append(pairs, "b", "back")...)
@@ -290,10 +302,10 @@ func (q *question) foot(limit int) (lines []string, x int) {
 	}
 	lines, used := choices(limit, "y", "once", "s", "session", "p", "pattern…", "n", "deny…")
 	// What [s] allows must be seen.
-	if pattern := plain.OneLine(q.pattern); used+3+width(pattern) <= limit {
+	if pattern := terminal.OneLine(q.pattern); used+3+width.Of(pattern) <= limit {
 		lines[len(lines)-1] += grey.paint("   " + pattern)
 	} else {
-		lines = append(lines, prefixed(fold(fit(pattern, 2*(limit-5)), grey, limit-5), "     ", "     ")...)
+		lines = append(lines, prefixed(fold(width.Fit(pattern, 2*(limit-5)), grey, limit-5), "     ", "     ")...)
 	}
 	return lines, -1
 }
@@ -303,7 +315,7 @@ func (q *question) foot(limit int) (lines []string, x int) {
 func choices(limit int, pairs ...string) (lines []string, used int) {
 	lines = []string{""}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		w := width(pairs[i]) + width(pairs[i+1]) + 5
+		w := width.Of(pairs[i]) + width.Of(pairs[i+1]) + 5
 		if used+w-1 > limit && used > 0 { // The blank at the end may be cut.
 			lines, used = append(lines, ""), 0
 		}
@@ -315,7 +327,7 @@ func choices(limit int, pairs ...string) (lines []string, used int) {
 
 func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
 	x = -1
-	for i, line := range wrapText(plain.Visible(strings.TrimSpace(q.ask.Text)), none, limit-2) {
+	for i, line := range wrapText(terminal.Visible(strings.TrimSpace(q.ask.Text)), none, limit-2) {
 		lead := "  "
 		if i == 0 {
 			lead = yellow.paint("?") + " "
@@ -323,9 +335,9 @@ func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
 		lines = append(lines, lead+line)
 	}
 	if len(q.ask.Options) == 0 {
-		rows, cy, cx := q.field.rows(limit - 2)
+		rows, cy, cx := q.field.Rows(line.Room{Width: max(limit-2, 4)})
 		lines = lines[max(0, len(lines)-height+1):]
-		return append(lines, cyan.paint("❯ ")+rows[cy].text), cx + 2, len(lines)
+		return append(lines, cyan.paint("❯ ")+rows[cy].Text), cx + 2, len(lines)
 	}
 	help := "Enter takes it, Esc cancels the turn"
 	if q.ask.Multi {
@@ -345,11 +357,11 @@ func (q *question) drawAsk(limit, height int) (lines []string, x, y int) {
 				mark = "[x] "
 			}
 		}
-		line := fit(fmt.Sprintf("  %d. %s%s", i+1, mark, plain.OneLine(q.ask.Options[i])), limit)
+		line := width.Fit(fmt.Sprintf("  %d. %s%s", i+1, mark, terminal.OneLine(q.ask.Options[i])), limit)
 		if i == q.at {
 			line = reverse.paint(line)
 		}
 		lines = append(lines, line)
 	}
-	return append(lines, style.paint(fit("  "+help, limit))), x, 0
+	return append(lines, style.paint(width.Fit("  "+help, limit))), x, 0
 }

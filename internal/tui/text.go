@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
-
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
-// sgr is the parameters of a colour sequence; empty means none. Only the sixteen
-// colours of the terminal are used, so that its theme decides what they are.
+// sgr is the parameters of a color sequence; empty means none. Only the sixteen
+// colors of the terminal are used, so that its theme decides what they are.
 type sgr string
 
 const (
@@ -56,180 +55,57 @@ type span struct {
 	style sgr
 }
 
-// cells is the number of cells that a rune takes.
-func cells(r rune) int {
-	if r < 0x7f {
-		if r < 0x20 {
-			return 0
-		}
-		return 1
-	}
-	return runewidth.RuneWidth(r)
-}
-
-// width is the number of cells of a text without escape sequences.
-func width(s string) int {
-	n := 0
-	for _, r := range s {
-		n += cells(r)
-	}
-	return n
-}
-
-// fit cuts a text to at most n cells, with an ellipsis where something is missing.
-func fit(s string, n int) string {
-	if len(s) <= n && isASCII(s) {
-		return s
-	}
-	used, last := 0, 0
-	for i, r := range s {
-		w := cells(r)
-		if used+w > n {
-			if n < 1 {
-				return ""
-			}
-			return s[:last] + "…"
-		}
-		used += w
-		if used <= n-1 {
-			last = i + utf8.RuneLen(r)
-		}
-	}
-	return s
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
-// pad fills a text to n cells.
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(0, n-width(s))) }
-
-// breaker lays out spans in lines of limited width. It breaks between words, and
-// inside of words that are longer than a line.
-type breaker struct {
-	limit int
-	lines []string
-	line  strings.Builder
-	col   int
-	space []span // Between the line and the word.
-	gap   int
-	word  []span
-	wordw int
-}
-
-// wrap lays out spans in lines of at most limit cells.
+// wrap lays out spans in lines of at most limit cells, broken between words.
 func wrap(spans []span, limit int) []string {
-	b := &breaker{limit: max(limit, 1)}
-	for _, s := range spans {
-		b.add(s)
-	}
-	b.flush()
-	if b.line.Len() > 0 || len(b.lines) == 0 {
-		b.end()
-	}
-	return b.lines
+	return paint(spans, width.Wrap(joined(spans), limit))
 }
 
 // wrapText is wrap for a text in one style.
 func wrapText(text string, style sgr, limit int) []string {
-	return wrap([]span{{strings.ReplaceAll(text, "\t", "    "), style}}, limit)
+	return wrap([]span{{width.ExpandTabs(text), style}}, limit)
 }
 
-func (b *breaker) add(s span) {
-	start := 0
-	for i := 0; i < len(s.text); {
-		r, size := utf8.DecodeRuneInString(s.text[i:])
-		if r != ' ' && r != '\n' {
-			b.wordw += cells(r)
-			i += size
-			continue
-		}
-		b.piece(s.text[start:i], s.style)
-		b.flush()
-		if r == '\n' {
-			b.end()
-		} else {
-			b.space = append(b.space, span{" ", s.style})
-			b.gap++
-		}
-		i += size
-		start = i
-	}
-	b.piece(s.text[start:], s.style)
-}
-
-func (b *breaker) piece(text string, style sgr) {
-	if text != "" {
-		b.word = append(b.word, span{text, style})
-	}
-}
-
-// flush puts the word on the line, or on the next one.
-func (b *breaker) flush() {
-	if len(b.word) == 0 {
-		return
-	}
-	if b.col+b.gap+b.wordw > b.limit && b.col > 0 {
-		b.end()
-	}
-	if b.col+b.gap+b.wordw <= b.limit || b.col == 0 && b.gap < b.limit {
-		for _, s := range b.space {
-			b.line.WriteString(s.style.paint(s.text))
-		}
-		b.col += b.gap
-	}
-	b.space, b.gap = b.space[:0], 0
-	for _, s := range b.word {
-		b.force(s)
-	}
-	b.word, b.wordw = b.word[:0], 0
-}
-
-// force writes a piece of a word, over several lines if need be.
-func (b *breaker) force(s span) {
-	start := 0
-	for i, r := range s.text {
-		w := cells(r)
-		if b.col+w > b.limit && b.col > 0 {
-			b.line.WriteString(s.style.paint(s.text[start:i]))
-			start = i
-			b.end()
-		}
-		b.col += w
-	}
-	b.line.WriteString(s.style.paint(s.text[start:]))
-}
-
-func (b *breaker) end() {
-	b.lines = append(b.lines, b.line.String())
-	b.line.Reset()
-	b.col, b.gap, b.space = 0, 0, b.space[:0]
+// foldSpans breaks spans without line ends at the edge.
+func foldSpans(spans []span, limit int) []string {
+	return paint(spans, width.Fold(joined(spans), limit))
 }
 
 // fold breaks one line of output at the edge, blanks and all.
 func fold(s string, style sgr, limit int) []string {
-	s = strings.ReplaceAll(s, "\t", "    ")
-	limit = max(limit, 1)
-	if len(s) <= limit && isASCII(s) {
-		return []string{style.paint(s)}
+	return foldSpans([]span{{width.ExpandTabs(s), style}}, limit)
+}
+
+// joined is the text of spans.
+func joined(spans []span) string {
+	if len(spans) == 1 {
+		return spans[0].text
 	}
-	var lines []string
-	start, col := 0, 0
-	for i, r := range s {
-		w := cells(r)
-		if col+w > limit && col > 0 {
-			lines = append(lines, style.paint(s[start:i]))
-			start, col = i, 0
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// paint draws the lines of the text of spans.
+func paint(spans []span, lines []width.Line) []string {
+	out := make([]string, len(lines))
+	var b strings.Builder
+	first, start := 0, 0 // The span in which the line begins, and where that begins.
+	for i, l := range lines {
+		for first < len(spans) && start+len(spans[first].text) <= l.From {
+			start += len(spans[first].text)
+			first++
 		}
-		col += w
+		b.Reset()
+		for at, from := first, start; at < len(spans) && from < l.To; at++ {
+			s := spans[at]
+			b.WriteString(s.style.paint(s.text[max(l.From-from, 0):min(l.To-from, len(s.text))]))
+			from += len(s.text)
+		}
+		out[i] = b.String()
 	}
-	return append(lines, style.paint(s[start:]))
+	return out
 }
 
 const (
@@ -240,7 +116,7 @@ const (
 // longText is output that may be very long: cheap to add to, and to look at
 // anywhere. Nothing in it can drive the terminal.
 type longText struct {
-	filter  plain.Filter
+	filter  terminal.Filter
 	data    []byte
 	starts  []int // Of every line but the first.
 	dropped int   // Lines.
@@ -300,11 +176,8 @@ func (t *longText) line(i int) string {
 		to = t.starts[i] - 1
 	}
 	if to-from > maxRow {
-		cut := from + maxRow
-		for cut > from && !utf8.RuneStart(t.data[cut]) {
-			cut--
-		}
-		return fmt.Sprintf("%s… (%d bytes)", t.data[from:cut], to-from)
+		head := wording.Head(string(t.data[from:from+maxRow+1]), maxRow)
+		return fmt.Sprintf("%s… (%d bytes)", head, to-from)
 	}
 	return string(t.data[from:to])
 }

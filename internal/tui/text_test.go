@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/idelchi/aura/internal/plain"
 )
 
 func TestWrap(t *testing.T) {
@@ -36,6 +34,14 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// A tab in a paragraph takes the cells that are drawn for it.
+func TestTabInParagraph(t *testing.T) {
+	lines := (&painter{}).markdown("one\ttwo three", "", 12)
+	if got := ansi.Strip(strings.Join(lines, "|")); got != "one    two|three" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestLongText(t *testing.T) {
 	var l longText
 	for _, s := range []string{"on", "e\ntwo\x1b[3", "1m\nthree", "\r\nfour\n"} {
@@ -56,49 +62,4 @@ func TestLongText(t *testing.T) {
 		big.line(n-1) != "line 399999 of a text that is far too long to be kept" {
 		t.Errorf("%d bytes, %d lines and %d dropped, the last is %q", len(big.data), n, big.dropped, big.line(n-1))
 	}
-}
-
-func TestEditor(t *testing.T) {
-	h := plain.OpenHistory("", nil)
-	h.Add("earlier")
-	e := &editor{history: h, width: 10}
-	press := func(names ...string) {
-		for _, name := range names {
-			typed := ""
-			if len([]rune(name)) == 1 {
-				typed = name
-			}
-			e.key(name, typed)
-		}
-	}
-	expect := func(text string, pos int) {
-		t.Helper()
-		if e.value() != text || e.pos != pos {
-			t.Errorf("%q at %d, want %q at %d", e.value(), e.pos, text, pos)
-		}
-	}
-	press("h", "i", "日", "left", "x")
-	expect("hix日", 3)
-	press("ctrl+w")
-	expect("日", 0)
-	press("ctrl+y", "end")
-	expect("hix日", 4)
-	e.insert("\nsecond")
-	press("up")
-	expect("hix日\nsecond", 4)
-	press("home", "up")
-	expect("earlier", 7)
-	press("down")
-	expect("hix日\nsecond", 11)
-	press("ctrl+u", "backspace", "ctrl+k", "alt+b", "delete")
-	expect("ix日", 0)
-	e.set("")
-	e.paste(strings.Repeat("row\n", 20))
-	if len(e.text) != 1 || e.shown(e.text[0]) != "[paste 1: 20 lines]" || e.value() != strings.Repeat("row\n", 20) {
-		t.Errorf("%q", e.text)
-	}
-	press("backspace")
-	expect("", 0)
-	e.insert("a\x1b[31mb\r\nc\U000f0000")
-	expect("a[31mb\nc", 8)
 }

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/render"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // callState is how far a tool call has come.
@@ -32,12 +35,12 @@ const (
 	changeRows = 16 // Of a change.
 )
 
-// called is a tool call: what it is, what it writes, how it ended, and who had a
-// hand in it.
+// called is a tool call: what it is, what it writes, how it ended, and what handlers
+// did to it.
 type called struct {
 	tool    string
-	label   string   // In one line.
-	change  []string // As a diff, if it changes a file.
+	label   string        // In one line.
+	change  []render.Line // As a diff, if it changes a file.
 	state   callState
 	took    time.Duration
 	output  longText // While it runs.
@@ -54,13 +57,21 @@ func (b *called) finish(text string) {
 		return
 	}
 	if i := strings.Index(text, "\n@@ "); i >= 0 && len(text) < 1<<20 {
-		lines := strings.Split(strings.TrimRight(plain.Clean(text[i+1:]), "\n"), "\n")
-		b.change = lines[:min(len(lines), maxChange)]
+		lines := strings.Split(strings.TrimRight(terminal.Clean(text[i+1:]), "\n"), "\n")
+		b.change = nil
+		for _, line := range lines[:min(len(lines), maxChange)] {
+			b.change = append(b.change, render.DiffLine(line))
+		}
 	}
 }
 
 func (b *called) text() string {
-	return b.label + "\n" + strings.Join(b.change, "\n") + "\n" + b.body().String()
+	var text strings.Builder
+	text.WriteString(b.label + "\n")
+	for _, line := range b.change {
+		text.WriteString(line.Text + "\n")
+	}
+	return text.String() + b.body().String()
 }
 func (b *called) open() bool     { return b.full }
 func (b *called) setOpen(o bool) { b.full = o }
@@ -98,24 +109,24 @@ func (b *called) parts() int {
 	return 1 + (b.body().count()+partLines-1)/partLines
 }
 
-func (b *called) draw(part, width int) []string {
+func (b *called) draw(part, limit int) []string {
 	if part > 0 {
 		from := (part - 1) * partLines
-		return indent(b.body().rows(from, min(from+partLines, b.body().count()), grey, width-4))
+		return indent(b.body().rows(from, min(from+partLines, b.body().count()), grey, limit-4))
 	}
-	out := []string{b.head(width)}
+	out := []string{b.head(limit)}
 	for _, t := range b.touched {
-		out = append(out, t.line(width))
+		out = append(out, t.line(limit))
 	}
-	out = append(out, indent(b.diff(width-4))...)
+	out = append(out, indent(b.diff(limit-4))...)
 	if !b.full {
-		out = append(out, indent(b.tail(width-4))...)
+		out = append(out, indent(b.tail(limit-4))...)
 	}
 	return out
 }
 
 // head is the line that shows the call.
-func (b *called) head(width int) string {
+func (b *called) head(limit int) string {
 	s := callSigns[b.state]
 	name, about, _ := strings.Cut(b.label, " ")
 	end := ""
@@ -125,13 +136,13 @@ func (b *called) head(width int) string {
 	case b.state == abandoned:
 		end = "abandoned"
 	case b.state == failed:
-		end = "failed " + plain.Took(b.took)
+		end = "failed " + render.Took(b.took)
 	case b.state == succeeded:
-		end = plain.Took(b.took)
+		end = render.Took(b.took)
 	}
-	room := max(width-2-len(end)-2, 8)
-	name = fit(name, room)
-	about = fit(about, max(room-len(name)-1, 0))
+	room := max(limit-2-len(end)-2, 8)
+	name = width.Fit(name, room)
+	about = width.Fit(about, max(room-len(name)-1, 0))
 	line := s.style.paint(s.sign) + " " + bold.paint(name)
 	if about != "" {
 		line += " " + about
@@ -146,8 +157,8 @@ func (b *called) head(width int) string {
 	return line
 }
 
-// diff shows the change in its colours.
-func (b *called) diff(width int) []string {
+// diff shows the change in its colors.
+func (b *called) diff(limit int) []string {
 	lines, more := b.change, 0
 	if !b.full && len(lines) > changeRows {
 		more = len(lines) - changeRows
@@ -155,29 +166,22 @@ func (b *called) diff(width int) []string {
 	}
 	var out []string
 	for _, line := range lines {
-		out = append(out, diffStyle(line).paint(fit(strings.ReplaceAll(line, "\t", "    "), width)))
+		out = append(out, lineStyles[line.Kind].paint(width.Fit(width.ExpandTabs(line.Text), limit)))
 	}
 	if more > 0 {
-		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(more, "more line"))))
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(more, "more line"))))
 	}
 	return out
 }
 
-// diffStyle is the colour of a line of a diff.
-func diffStyle(line string) sgr {
-	switch {
-	case strings.HasPrefix(line, "+"):
-		return green
-	case strings.HasPrefix(line, "-"):
-		return red
-	case strings.HasPrefix(line, "@@"):
-		return cyan
-	}
-	return none
+// lineStyles are the colors of the lines of a preview.
+var lineStyles = [...]sgr{
+	render.Text: none, render.Added: green, render.Removed: red, render.Hunk: cyan, render.Remark: grey,
+	render.Warning: red,
 }
 
 // tail shows the last lines of the body.
-func (b *called) tail(width int) []string {
+func (b *called) tail(limit int) []string {
 	body, keep := b.body(), b.rows()
 	n := body.count()
 	hidden := max(n-keep, 0)
@@ -187,10 +191,10 @@ func (b *called) tail(width int) []string {
 	}
 	var out []string
 	if hidden > 0 && keep > 0 {
-		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", count(hidden+body.dropped, "line"))))
+		out = append(out, grey.paint(fmt.Sprintf("… %s (Ctrl+O)", wording.Count(hidden+body.dropped, "line"))))
 	}
 	for i := hidden; i < n && keep > 0; i++ {
-		out = append(out, style.paint(fit(strings.ReplaceAll(body.line(i), "\t", "    "), width)))
+		out = append(out, style.paint(width.Fit(width.ExpandTabs(body.line(i)), limit)))
 	}
 	return out
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/lifecycle"
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/line/history"
+	"github.com/idelchi/aura/internal/render"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -39,7 +40,7 @@ type Session interface {
 type Options struct {
 	In      io.Reader // nil = os.Stdin.
 	Out     io.Writer // nil = os.Stdout.
-	Env     []string  // nil = os.Environ(). Decides about colours and the editor.
+	Env     []string  // nil = os.Environ(). Decides about colors and the editor.
 	Workdir string    // What paths in calls are relative to.
 	History string    // File of what was typed; empty = none.
 	Version string    // Of the program, for the greeting.
@@ -54,7 +55,7 @@ type Options struct {
 // from any goroutine.
 type UI struct {
 	opts    Options
-	history *plain.History
+	history *history.List
 	feed    feed
 	jobs    chan job
 	crashed chan any
@@ -86,7 +87,7 @@ func New(o Options) *UI {
 	}
 	return &UI{
 		opts:    o,
-		history: plain.OpenHistory(o.History, o.Logger),
+		history: history.Open(o.History, o.Logger),
 		jobs:    make(chan job, 64),
 		feed:    newFeed(),
 		crashed: make(chan any, 1),
@@ -131,7 +132,7 @@ func (u *UI) Run(ctx context.Context, s Session, resume string) (err error) {
 	group.Wait()
 	select {
 	case <-working:
-	case <-time.After(patience): // Foreign code that does not stop: the session is closed without it.
+	case <-time.After(cancelGrace): // Foreign code that does not stop: the session is closed without it.
 	}
 	select {
 	case v := <-u.crashed:
@@ -166,8 +167,8 @@ func (u *UI) crash(v any) {
 	go u.program.Quit()
 }
 
-// patience is how long the end of a cancelled turn is waited for.
-const patience = 5 * time.Second
+// cancelGrace is how long the end of a cancelled turn is waited for.
+const cancelGrace = 5 * time.Second
 
 // signals makes signals end the program properly.
 func (u *UI) signals(ctx context.Context) {
@@ -206,7 +207,7 @@ func (u *UI) Observe(e agent.Event) {
 	it := item{event: e}
 	if e.Kind == agent.ToolStarted {
 		// Now, because the call is about to change the file.
-		it.change = changes(u.opts.Workdir, e.Tool, e.Args)
+		it.change = changeOf(u.opts.Workdir, e.Tool, e.Args)
 	}
 	u.feed.push(it)
 	u.mu.Lock()
@@ -226,19 +227,19 @@ func refreshes(k agent.EventKind) bool {
 	return false
 }
 
-// changes is the change that a call makes, as the lines of a diff; nil for calls
+// changeOf is the change that a call makes, as the lines of a diff; nil for calls
 // that change no file.
-func changes(workdir, name string, args map[string]any) []string {
+func changeOf(workdir, name string, args map[string]any) []render.Line {
 	switch name {
 	case "Write", "Edit", "Patch":
 	default:
 		return nil
 	}
-	lines := plain.Preview(workdir, agent.Approval{Tool: name, Args: args}, maxChange)
+	lines := render.Preview(workdir, name, args, maxChange)
 	if name != "Patch" && len(lines) > 0 {
 		lines = lines[1:] // The path is in the head of the block.
 	}
-	return slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, `\ No newline`) })
+	return slices.DeleteFunc(lines, func(l render.Line) bool { return strings.HasPrefix(l.Text, `\ No newline`) })
 }
 
 // maxChange bounds the lines of a change that can be looked at.
@@ -265,7 +266,7 @@ func (u *UI) Trace(r lifecycle.Record) {
 
 // Approve shows a call and lets the user decide. It returns at once when ctx ends.
 func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
-	ask := newApproval(q, plain.Preview(u.opts.Workdir, q, maxChange), u.opts.Suggest(q.Tool, q.Args))
+	ask := newApproval(q, render.Preview(u.opts.Workdir, q.Tool, q.Args, maxChange), u.opts.Suggest(q.Tool, q.Args))
 	if err := u.put(ctx, ask); err != nil {
 		return agent.Decision{Reason: "cancelled"}
 	}
@@ -291,4 +292,14 @@ func (u *UI) put(ctx context.Context, q *question) error {
 		u.feed.push(item{withdrawn: q})
 		return ctx.Err()
 	}
+}
+
+// env reads the environment that the interface was given.
+func (u *UI) env(name string) string {
+	for i := len(u.opts.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(u.opts.Env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
 }

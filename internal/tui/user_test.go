@@ -299,8 +299,12 @@ func TestContextFigure(t *testing.T) {
 	)
 	after := figure.FindStringSubmatch(s.idle("ok"))
 	var a, b int
-	fmt.Sscan(before[1], &a)
-	fmt.Sscan(after[1], &b)
+	if _, err := fmt.Sscan(before[1], &a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(after[1], &b); err != nil {
+		t.Fatal(err)
+	}
 	if b < a-1 || b > a+1 {
 		t.Errorf("before %d%%, after %d%%", a, b)
 	}

@@ -8,7 +8,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/idelchi/aura/internal/plain"
+	"github.com/idelchi/aura/internal/line"
+	"github.com/idelchi/aura/internal/terminal"
+	"github.com/idelchi/aura/internal/width"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // View draws the screen.
@@ -28,7 +31,7 @@ func (m *model) View() (v tea.View) {
 	}
 	v.WindowTitle = "aura"
 	if m.state.title != "" {
-		v.WindowTitle = "aura: " + fit(plain.OneLine(m.state.title), 60)
+		v.WindowTitle = "aura: " + width.Fit(terminal.OneLine(m.state.title), 60)
 	}
 	return v
 }
@@ -52,7 +55,7 @@ func (m *model) draw() (string, *tea.Cursor) {
 	} else {
 		rows = m.log.view()
 		if m.find != nil {
-			rows = mark(rows, m.find.field.value())
+			rows = mark(rows, m.find.field.Value())
 		}
 		if x >= 0 && y >= 0 {
 			cursor = tea.NewCursor(min(x, m.width-1), height+y)
@@ -99,7 +102,7 @@ func (m *model) bottom() (lines []string, x, y int) {
 		if m.run.held {
 			state = "  held: " // It comes back next.
 		}
-		lines = append(lines, grey.paint(fit(state+plain.OneLine(q), m.width)))
+		lines = append(lines, grey.paint(width.Fit(state+terminal.OneLine(q), m.width)))
 	}
 	lines = append(lines, m.rule())
 	switch {
@@ -114,8 +117,8 @@ func (m *model) bottom() (lines []string, x, y int) {
 		}
 		lines = append(lines, q...)
 	case m.find != nil:
-		rows, cy, cx := m.find.field.rows(m.width - 30)
-		text := cyan.paint("search: ") + rows[cy].text
+		rows, cy, cx := m.find.field.Rows(line.Room{Width: max(m.width-30, 4)})
+		text := cyan.paint("search: ") + rows[cy].Text
 		if m.find.miss {
 			text += red.paint("  no more")
 		}
@@ -132,7 +135,7 @@ func (m *model) bottom() (lines []string, x, y int) {
 
 // drawInput shows the editor, the part around the cursor if it is long.
 func (m *model) drawInput() (lines []string, x, y int) {
-	rows, cy, cx := m.input.rows(m.width - 3)
+	rows, cy, cx := m.input.Rows(line.Room{Width: max(m.width-3, 4)})
 	most := max(m.height/3, 1)
 	first := max(0, min(cy-most/2, len(rows)-most))
 	for i := first; i < min(first+most, len(rows)); i++ {
@@ -140,12 +143,12 @@ func (m *model) drawInput() (lines []string, x, y int) {
 		if i == 0 {
 			lead = cyan.with(bold).paint("❯ ")
 		}
-		line := lead + rows[i].text
+		line := lead + rows[i].Text
 		if i == cy {
 			if ghost := m.ghost(); ghost != "" {
-				line += grey.paint(fit(ghost, m.width-3-cx))
-			} else if m.input.empty() && m.run.jobs == 0 {
-				line += grey.paint(fit("say something", m.width-4))
+				line += grey.paint(width.Fit(ghost, m.width-3-cx))
+			} else if m.input.Empty() && m.run.jobs == 0 {
+				line += grey.paint(width.Fit("say something", m.width-4))
 			}
 		}
 		lines = append(lines, line)
@@ -172,14 +175,15 @@ func (m *model) rule() string {
 	case m.log.loose:
 		text = "scrolled up: Esc returns to the end"
 		if n := m.log.below(); n > 0 {
-			text += fmt.Sprintf(" (%s below)", count(n, "block"))
+			text += fmt.Sprintf(" (%s below)", wording.Count(n, "block"))
 		}
 	}
 	if text == "" {
 		return grey.paint(strings.Repeat("─", m.width))
 	}
-	text = fit(plain.OneLine(text), max(m.width-5, 1))
-	return grey.paint("─ ") + style.paint(text) + grey.paint(" "+strings.Repeat("─", max(m.width-width(text)-3, 0)))
+	text = width.Fit(terminal.OneLine(text), max(m.width-5, 1))
+	rest := strings.Repeat("─", max(m.width-width.Of(text)-3, 0))
+	return grey.paint("─ ") + style.paint(text) + grey.paint(" "+rest)
 }
 
 // doing says what runs.
@@ -194,12 +198,12 @@ func (m *model) doing() string {
 		text = m.run.handler
 	case time.Until(m.run.retry) > 0:
 		text = fmt.Sprintf("retrying in %s, working", max(time.Until(m.run.retry).Round(time.Second), time.Second))
-	case m.live.thought != nil:
+	case m.blocks.thought != nil:
 		text = "thinking"
-	case m.live.answer != nil:
+	case m.blocks.answer != nil:
 		text = "answering"
 	default:
-		for _, e := range m.live.calls {
+		for _, e := range m.blocks.calls {
 			if c := e.block.(*called); c.state == running {
 				text = c.tool
 				break
@@ -263,21 +267,21 @@ func joinParts(parts []span, limit int) string {
 	used := 1
 	b.WriteString(" ")
 	for i, p := range parts {
-		text := plain.OneLine(p.text)
+		text := terminal.OneLine(p.text)
 		if i > 0 {
-			if used+3+width(text) > limit {
+			if used+3+width.Of(text) > limit {
 				break
 			}
 			b.WriteString(grey.paint(" · "))
 			used += 3
 		}
-		text = fit(text, max(limit-used, 0))
+		text = width.Fit(text, max(limit-used, 0))
 		style := p.style
 		if style == none {
 			style = grey
 		}
 		b.WriteString(style.paint(text))
-		used += width(text)
+		used += width.Of(text)
 	}
 	return b.String()
 }

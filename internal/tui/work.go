@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/idelchi/aura/internal/agent"
@@ -59,7 +58,7 @@ type lists struct {
 func (u *UI) facts(full bool) *state {
 	a := u.session.Agent()
 	if full {
-		_, _ = a.SystemPrompt() // It counts; a model call reports what is wrong with it.
+		_, _ = a.SystemPrompt(context.Background()) // It counts; a model call reports what is wrong with it.
 	}
 	snap := a.Snapshot()
 	s := &state{
@@ -67,7 +66,7 @@ func (u *UI) facts(full bool) *state {
 		mode:    snap.Mode,
 		model:   snap.ModelInfo.Name,
 		auto:    snap.Auto,
-		verbose: a.Verbose(),
+		verbose: a.Switches().Verbose(),
 		think:   snap.ThinkMode,
 		usage: usage{
 			snap.Tokens.Percent,
@@ -209,8 +208,9 @@ func toggle(flip func(s Session) error) job {
 
 // flipAuto says what it did: calls are not put to the user any more, or again.
 func flipAuto(_ context.Context, s Session) (any, error) {
-	s.Agent().SetAuto(!s.Agent().Auto())
-	if s.Agent().Auto() {
+	switches := s.Agent().Switches()
+	switches.SetAuto(!switches.Auto())
+	if switches.Auto() {
 		return remark(
 			"auto mode is on: calls run without your consent, open todos are worked on (Ctrl+A or /auto off ends it)",
 		), nil
@@ -218,7 +218,12 @@ func flipAuto(_ context.Context, s Session) (any, error) {
 	return remark("auto mode is off"), nil
 }
 
-func flipVerbose(s Session) error { s.Agent().SetVerbose(!s.Agent().Verbose()); return nil }
+func flipVerbose(s Session) error {
+	switches := s.Agent().Switches()
+	switches.SetVerbose(!switches.Verbose())
+	return nil
+}
+
 func flipSandbox(s Session) error {
 	c := s.Commands()
 	if c.SetSandbox == nil || c.Sandbox == nil {
@@ -261,9 +266,3 @@ type (
 )
 
 func pickSessions(list []session.Info, active string) sessionsList { return sessionsList{list, active} }
-
-// firstLine is the beginning of a text.
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
-}

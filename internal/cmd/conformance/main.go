@@ -1,9 +1,11 @@
 // Command conformance counts which statements of docs/conformance.md are claimed
 // by tests. It reads names and comments; whether a test deserves its claim is for
-// the reader to judge.
+// the reader to judge. With -mutate it helps: it breaks the code that such tests run
+// and prints the claims that do not notice.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -25,6 +27,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root := flags.String("root", ".", "root of the repository")
 	strict := flags.String("strict", "", "areas that must be complete, separated by commas")
 	quiet := flags.Bool("summary", false, "print only the counts")
+	change := flags.Bool("mutate", false, "change the code that claiming tests run, and print the claims that do not notice")
+	var o mutateOptions
+	flags.StringVar(&o.claim, "claim", "", "with -mutate: only tests that claim this statement")
+	flags.StringVar(&o.pkg, "package", "", "with -mutate: only tests of this package, like ./internal/hooks")
+	flags.IntVar(&o.count, "n", 5, "with -mutate: changes per test")
+	flags.DurationVar(&o.limit, "time", 0, "with -mutate: stop after this time")
+	flags.Uint64Var(&o.seed, "seed", 1, "with -mutate: chooses the changes")
+	flags.BoolVar(&o.verbose, "v", false, "with -mutate: also print the changes that were noticed")
 	if flags.Parse(args) != nil {
 		return 2
 	}
@@ -43,6 +53,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 2
+	}
+	if *change {
+		o.root = *root
+		unnoticed, err := mutate(context.Background(), stdout, o, list)
+		if err != nil {
+			fmt.Fprintln(stderr, err)
+		}
+		if err != nil || unnoticed > 0 {
+			return 1
+		}
+		return 0
 	}
 	claims, errs := scan(os.DirFS(*root), list)
 	for _, err := range errs {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // remote is a repository that was reached, and how.
@@ -142,9 +142,7 @@ func (r *remote) choose(ctx context.Context, ref, answer string) (revision, erro
 			_, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
 			names = append(names, strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/tags/"))
 		}
-		if best := spelling.Closest(ref, names[:min(len(names), 1000)]); best != "" {
-			hint = fmt.Sprintf(" (did you mean %q?)", best)
-		}
+		hint = wording.Suggest(ref, names[:min(len(names), 1000)])
 	}
 	return revision{}, fmt.Errorf("%s: no branch, tag or commit %q%s", r.url, ref, hint)
 }

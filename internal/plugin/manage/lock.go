@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/atomicfile"
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // Lock is the file plugins.lock of a home: what is installed, by path below the
@@ -41,7 +42,7 @@ func readLock(home string) (*Lock, error) {
 		return nil, err
 	}
 	if text != nil {
-		if err := config.Decode(file, 1, text, l); err != nil {
+		if err := strictyaml.Decode(file, 1, text, l); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +85,7 @@ func (l *Lock) write(home string) error {
 	if err != nil {
 		return err
 	}
-	return writeAtomic(file, append([]byte(lockHeader), text...), 0o644)
+	return atomicfile.Write(file, append([]byte(lockHeader), text...), 0o644)
 }
 
 // origin is what .origin.yaml says of an entry.

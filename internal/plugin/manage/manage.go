@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"github.com/idelchi/aura/internal/plugin"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // Names of what lies in a home.
@@ -287,7 +287,7 @@ func unknown(name string, known []string) error {
 	if len(known) > 0 {
 		hint = "there are " + strings.Join(known, ", ")
 	}
-	if best := spelling.Closest(name, known); best != "" {
+	if best := wording.Closest(name, known); best != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", best, hint)
 	}
 	return fmt.Errorf("no plugin %q (%s)", name, hint)

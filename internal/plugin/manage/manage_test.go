@@ -40,7 +40,9 @@ func record(args []string) {
 	}
 	defer f.Close()
 	dir, _ := os.Getwd()
-	json.NewEncoder(f).Encode(call{Args: args, Dir: dir, Env: os.Environ()})
+	if err := json.NewEncoder(f).Encode(call{Args: args, Dir: dir, Env: os.Environ()}); err != nil {
+		panic(err)
+	}
 }
 
 type call struct {
@@ -62,11 +64,15 @@ func fakeGo(args []string) int {
 		return 1
 	}
 	if os.Getenv("FAKE_HANG") == verb {
-		os.WriteFile(os.Getenv("FAKE_LOG")+".started", nil, 0o644)
+		if err := os.WriteFile(os.Getenv("FAKE_LOG")+".started", nil, 0o644); err != nil {
+			panic(err)
+		}
 		time.Sleep(time.Hour)
 	}
 	if verb == "vendor" {
-		os.MkdirAll("vendor", 0o755)
+		if err := os.MkdirAll("vendor", 0o755); err != nil {
+			panic(err)
+		}
 	}
 	return 0
 }

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // Origin is where an installation came from: the file .origin.yaml in its
@@ -45,7 +45,7 @@ func readOrigin(dir string) (*Origin, error) {
 		return nil, err
 	}
 	var o Origin
-	if err := config.Decode(file, 1, text, &o); err != nil {
+	if err := strictyaml.Decode(file, 1, text, &o); err != nil {
 		return nil, err
 	}
 	if o.URL == "" || o.Commit == "" {
@@ -91,21 +91,4 @@ func marshal(v any) ([]byte, error) {
 	enc.SetIndent(2)
 	err := errors.Join(enc.Encode(v), enc.Close())
 	return b.Bytes(), err
-}
-
-// writeAtomic replaces a file as a whole or not at all.
-func writeAtomic(file string, text []byte, mode fs.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
 }

@@ -46,7 +46,7 @@ func startProxy(cache string) (*proxy, error) {
 	p := &proxy{secret: rand.Text(), cache: cache}
 	p.URL = "http://" + listener.Addr().String() + "/" + p.secret
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second}
-	go p.server.Serve(listener)
+	go func() { _ = p.server.Serve(listener) }() // Always ends with an error: that it was closed.
 	return p, nil
 }
 
@@ -106,7 +106,7 @@ func (p *proxy) serveSDK(w http.ResponseWriter, r *http.Request, file string) {
 	}
 	switch ext {
 	case ".info":
-		json.NewEncoder(w).Encode(map[string]string{"Version": v, "Time": sdkTime})
+		_ = json.NewEncoder(w).Encode(map[string]string{"Version": v, "Time": sdkTime})
 	case ".mod":
 		w.Write([]byte(sdk.GoMod()))
 	case ".zip":

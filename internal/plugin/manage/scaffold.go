@@ -17,7 +17,7 @@ import (
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plugin"
-	"github.com/idelchi/aura/internal/spelling"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 	"github.com/idelchi/aura/sdk/version"
 )
@@ -123,10 +123,7 @@ func (o *NewOptions) check() error {
 	for i, name := range o.Hooks {
 		at := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
 		if at < 0 {
-			hint := "there are " + strings.Join(known, ", ")
-			if best := spelling.Closest(name, known); best != "" {
-				hint = fmt.Sprintf("did you mean %q?", best)
-			}
+			hint := cmp.Or(wording.DidYouMean(name, known), "there are "+strings.Join(known, ", "))
 			errs = append(errs, fmt.Errorf("no hook %q (%s)", name, hint))
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/idelchi/aura/internal/atomicfile"
 	"github.com/idelchi/aura/internal/plugin"
 )
 
@@ -75,7 +76,7 @@ func setDisabled(dir string, disabled bool) (bool, error) {
 	if file, err = filepath.EvalSymlinks(file); err != nil {
 		return false, err
 	}
-	return true, writeAtomic(file, out, info.Mode().Perm())
+	return true, atomicfile.Write(file, out, info.Mode().Perm())
 }
 
 // editDisabled sets `disabled` in the text of a plugin.yaml.

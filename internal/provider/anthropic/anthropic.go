@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -84,9 +83,9 @@ func (c *Client) send(
 	body *request,
 	on func(provider.Delta),
 ) (*provider.Response, error) {
-	b, err := wire.Encode(body)
+	b, err := c.transport.Encode(body)
 	if err != nil {
-		return nil, c.transport.Fail("", 0, "cannot encode the request: %v", err)
+		return nil, err
 	}
 	header := c.header
 	if body.thinks() && len(body.Tools) > 0 && familyOf(model).between {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 )
 
 // request is the body of POST /v1/messages.
@@ -104,7 +103,7 @@ func turns(history []message.Message) []turn {
 			return
 		}
 		if len(out) == 0 && role == message.Assistant {
-			out = append(out, turn{message.User, []block{text(wire.Opening)}})
+			out = append(out, turn{message.User, []block{text(provider.Opening)}})
 		}
 		if n := len(out); n > 0 && out[n-1].Role == role {
 			out[n-1].Content = append(out[n-1].Content, blocks...)
@@ -115,7 +114,7 @@ func turns(history []message.Message) []turn {
 	names := callNames{}
 	for i := range history {
 		m := &history[i]
-		if note, ok := wire.Note(history, i); ok {
+		if note, ok := provider.Note(history, i); ok {
 			add(message.User, text(note))
 			continue
 		}
@@ -129,7 +128,7 @@ func turns(history []message.Message) []turn {
 		}
 	}
 	if n := len(out); n == 0 || out[n-1].Role == message.Assistant {
-		add(message.User, text(wire.Resume))
+		add(message.User, text(provider.Resume))
 	}
 	return out
 }

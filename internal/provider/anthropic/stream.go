@@ -7,7 +7,6 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 )
 
 // event is any event of the stream.
@@ -60,7 +59,7 @@ type content struct {
 
 // reader puts an answer together.
 type reader struct {
-	answer *wire.Builder
+	answer *provider.Builder
 	blocks map[int]*content
 	order  []*content
 	usage  counts
@@ -69,7 +68,7 @@ type reader struct {
 
 // read consumes a stream up to its closing event.
 func (c *Client) read(stream *provider.Stream, on func(provider.Delta)) (*provider.Response, error) {
-	r := &reader{answer: wire.NewBuilder(on), blocks: map[int]*content{}}
+	r := &reader{answer: provider.NewBuilder(on), blocks: map[int]*content{}}
 	for {
 		raw, err := stream.Next()
 		if err == io.EOF {

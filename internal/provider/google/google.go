@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -44,9 +43,9 @@ func New(o provider.Options) *Client {
 
 // Chat implements provider.Client.
 func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provider.Delta)) (*provider.Response, error) {
-	body, err := wire.Encode(encode(req))
+	body, err := c.transport.Encode(encode(req))
 	if err != nil {
-		return nil, c.transport.Fail("", 0, "cannot encode the request: %v", err)
+		return nil, err
 	}
 	path := "/" + modelPath(req.Model) + ":streamGenerateContent?alt=sse"
 	return c.transport.Chat(ctx, path, c.header, body, provider.SSE, on, c.read)

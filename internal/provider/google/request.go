@@ -6,7 +6,6 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 )
 
 // request is the body of :streamGenerateContent.
@@ -116,7 +115,7 @@ func contents(history []message.Message, signed bool) []content {
 			return
 		}
 		if len(out) == 0 && role == model {
-			out = append(out, content{user, []part{text(wire.Opening)}})
+			out = append(out, content{user, []part{text(provider.Opening)}})
 		}
 		n := len(out)
 		if n > 0 && out[n-1].Role == role && results == isResult {
@@ -135,7 +134,7 @@ func contents(history []message.Message, signed bool) []content {
 		}
 		add(user, false, pictures...)
 		pictures = nil
-		if note, ok := wire.Note(history, i); ok {
+		if note, ok := provider.Note(history, i); ok {
 			add(user, false, text(note))
 			continue
 		}
@@ -151,7 +150,7 @@ func contents(history []message.Message, signed bool) []content {
 	}
 	add(user, false, pictures...)
 	if n := len(out); n == 0 || out[n-1].Role == model {
-		add(user, false, text(wire.Resume))
+		add(user, false, text(provider.Resume))
 	}
 	return out
 }
@@ -209,7 +208,7 @@ func result(m *message.Message) part {
 
 // callID leaves out IDs that the server does not know.
 func callID(id string) string {
-	if wire.MadeUp(id) {
+	if provider.MadeUp(id) {
 		return ""
 	}
 	return id

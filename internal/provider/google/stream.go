@@ -9,7 +9,6 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 )
 
 // chunk is one event of the stream.
@@ -49,7 +48,7 @@ type piece struct {
 
 // reader puts an answer together.
 type reader struct {
-	answer  *wire.Builder
+	answer  *provider.Builder
 	any     bool // There was text or a call.
 	usage   provider.Usage
 	finish  string
@@ -58,7 +57,7 @@ type reader struct {
 
 // read consumes a stream. It is complete if some event gave a reason for its end.
 func (c *Client) read(stream *provider.Stream, on func(provider.Delta)) (*provider.Response, error) {
-	r := &reader{answer: wire.NewBuilder(on)}
+	r := &reader{answer: provider.NewBuilder(on)}
 	for {
 		ev, err := stream.Next()
 		if err == io.EOF {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 )
 
 // request is the body of POST /api/chat.
@@ -83,7 +82,7 @@ func encode(req *provider.Request) *request {
 	}
 	for i := range req.Messages {
 		e := translate(&req.Messages[i])
-		if note, ok := wire.Note(req.Messages, i); ok {
+		if note, ok := provider.Note(req.Messages, i); ok {
 			e.Role, e.Content = message.User, note
 		}
 		out.Messages = append(out.Messages, e)
@@ -150,7 +149,7 @@ type line struct {
 
 // read consumes a stream up to the line that says that it is done.
 func (c *Client) read(stream *provider.Stream, on func(provider.Delta)) (*provider.Response, error) {
-	answer := wire.NewBuilder(on)
+	answer := provider.NewBuilder(on)
 	for {
 		ev, err := stream.Next()
 		if err == io.EOF {

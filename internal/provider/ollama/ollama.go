@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/internal/provider/wire"
 )
 
 const defaultURL = "http://127.0.0.1:11434"
@@ -68,9 +67,9 @@ func (c *Client) Chat(ctx context.Context, req *provider.Request, on func(provid
 }
 
 func (c *Client) send(ctx context.Context, body *request, on func(provider.Delta)) (*provider.Response, error) {
-	b, err := wire.Encode(body)
+	b, err := c.transport.Encode(body)
 	if err != nil {
-		return nil, c.transport.Fail("", 0, "cannot encode the request: %v", err)
+		return nil, err
 	}
 	return c.transport.Chat(ctx, "/api/chat", c.header, b, provider.JSONLines, on, c.read)
 }

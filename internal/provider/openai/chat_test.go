@@ -535,13 +535,13 @@ func FuzzEvents(f *testing.F) {
 			if len(data) == 0 {
 				continue
 			}
-			r.event("", data)
+			_ = r.event("", data)
 			var e responseEvent
 			if json.Unmarshal(data, &e) == nil {
-				rr.event(&e, data)
+				_, _ = rr.event(&e, data)
 			}
 		}
-		r.finish(true)
+		_ = r.finish(true)
 		check(t, chat)
 		check(t, responses)
 	})

@@ -104,7 +104,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if step.Status != 0 {
 		w.WriteHeader(step.Status)
 	}
-	flush := http.NewResponseController(w).Flush
+	flush := func() { _ = http.NewResponseController(w).Flush() } // The client may be gone.
 	if step.Body != "" {
 		io.WriteString(w, step.Body)
 		flush()

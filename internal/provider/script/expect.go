@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // expect says what a request must look like. What is not written is not checked.
@@ -121,5 +122,5 @@ func describeLast(req *provider.Request) string {
 	if runes := []rune(text[:min(len(text), 1000)]); len(runes) > 200 {
 		text = string(runes[:200]) + "..."
 	}
-	return fmt.Sprintf("the last of %s is %s: %q", count(len(req.Messages), "message"), last.Role, text)
+	return fmt.Sprintf("the last of %s is %s: %q", wording.Count(len(req.Messages), "message"), last.Role, text)
 }

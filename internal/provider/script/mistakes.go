@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // decodeError reports the errors of the YAML decoder in our own words. where
@@ -157,43 +159,5 @@ func paths(root *yaml.Node) map[[2]int]string {
 
 // hint names the nearest allowed word, or all of them where none is near.
 func hint(got string, allowed []string) string {
-	if len(allowed) == 0 {
-		return ""
-	}
-	best, distance := "", 3
-	for _, a := range allowed {
-		if d := editDistance(strings.ToLower(got), a); d < distance {
-			best, distance = a, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf(" (did you mean %q?)", best)
-	}
-	sorted := slices.Sorted(slices.Values(allowed))
-	return " (known: " + strings.Join(sorted, ", ") + ")"
-}
-
-// editDistance is the Levenshtein distance; long words are simply far apart.
-func editDistance(a, b string) int {
-	const limit = 64
-	if len(a) > limit || len(b) > limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return wording.Hint(got, "known", slices.Sorted(slices.Values(allowed)))
 }

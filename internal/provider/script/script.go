@@ -65,6 +65,7 @@ import (
 
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -246,11 +247,11 @@ func (c *Client) next(req *provider.Request) (*turn, int, error) {
 }
 
 func (c *Client) exhausted() error {
-	text := fmt.Sprintf("script %s: no turn is left, it has %s", c.name, count(len(c.sequence), "turn"))
+	text := fmt.Sprintf("script %s: no turn is left, it has %s", c.name, wording.Count(len(c.sequence), "turn"))
 	if len(c.answers) > 0 {
 		text += fmt.Sprintf(
 			", and none of its %s with `when` matches the last user message",
-			count(len(c.answers), "turn"),
+			wording.Count(len(c.answers), "turn"),
 		)
 	}
 	return &provider.Error{Provider: format, Message: text + " (add one, or set `loop: true`)"}
@@ -431,11 +432,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -47,7 +47,7 @@ func TestForms(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n\n"+tt.source+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		lines, err := symbols(dir, "")
+		lines, err := symbols(dir, false)
 		if got := strings.Join(lines, "\n"); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.source, got, tt.want)
 		}
@@ -55,7 +55,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", tt.source, err, tt.err)
 		}
 	}
-	if _, err := symbols(t.TempDir(), ""); err == nil {
+	if _, err := symbols(t.TempDir(), false); err == nil {
 		t.Error("empty directory: no error")
 	}
 }
