@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,12 +66,14 @@ func layerOf(name string) int {
 	return wild
 }
 
-// local returns the name of a package inside the repository.
+// local returns the name of a package inside the repository. What others wrote is not
+// one, wherever its source is kept.
 func local(importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true
 	}
-	return strings.CutPrefix(importPath, module+"/")
+	name, ok := strings.CutPrefix(importPath, module+"/")
+	return name, ok && !strings.HasPrefix(name, "third_party/")
 }
 
 type goPackage struct {
@@ -155,14 +158,15 @@ var slow = map[string]string{
 	"github.com/anthropics/anthropic-sdk-go":  "internal/provider/anthropic",
 	"github.com/openai/openai-go":             "internal/provider/openai",
 	"google.golang.org/genai":                 "internal/provider/google",
-	"github.com/cogentcore/yaegi/stdlib":      "symbol tables of our own that are filled when needed: it costs 1.3 ms",
-	"github.com/traefik/yaegi/stdlib":         "symbol tables of our own that are filled when needed",
+	"github.com/cogentcore/yaegi":             "third_party/yaegi",
+	"github.com/traefik/yaegi":                "third_party/yaegi",
+	module + "/third_party/yaegi/stdlib":      "symbol tables of our own that are filled when needed: it costs 1.3 ms",
 	"go.opentelemetry.io/otel/exporters":      "the trace of internal/lifecycle",
 	"github.com/mattn/go-runewidth@< v0.0.28": "v0.0.31: older ones build a table at start, 45 ms",
 }
 
 // generics is the one part of the interpreter's library that costs nothing: texts.
-const generics = "github.com/cogentcore/yaegi/stdlib/generic"
+const generics = module + "/third_party/yaegi/stdlib/generic"
 
 // What slows down every start is not linked into the program.
 func TestFastStart(t *testing.T) {
@@ -188,7 +192,7 @@ func TestNoInit(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "vendor" || d.Name() == "testdata"):
+		case d.IsDir() && slices.Contains([]string{".git", "vendor", "testdata", "third_party"}, d.Name()):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(file, ".go"):
 			return nil

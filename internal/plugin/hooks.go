@@ -3,10 +3,14 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/idelchi/aura/internal/lifecycle"
 )
+
+// none is the value of a call that has none.
+type none = struct{}
 
 // bindHooks makes a binding of every hook that the plugin exports.
 func (p *plugin) bindHooks(when lifecycle.Condition) error {
@@ -15,10 +19,16 @@ func (p *plugin) bindHooks(when lifecycle.Condition) error {
 		if fn == nil {
 			continue
 		}
-		handler, ok := row.Adapt(fn, p.callHook)
+		var isolated isolation
+		handler, ok := row.Adapt(fn, func(ctx context.Context, data any, f func(context.Context) error) error {
+			isolated.apply(data)
+			_, err := call(ctx, p, p.limit, false, func(ctx context.Context) (none, error) { return none{}, f(ctx) })
+			return asFault(err)
+		})
 		if !ok {
 			return fmt.Errorf("%s has the signature %s, expected %s", row.Function, typeOf(fn), row.Signature())
 		}
+		isolated = p.isolate(reflect.TypeOf(fn).In(1))
 		p.bindings = append(p.bindings, lifecycle.Binding{
 			Source: lifecycle.Source{Kind: lifecycle.Plugin, Name: p.name, File: p.dir},
 			Moment: row.Moment, Condition: when, Once: p.manifest.Once, // The deadline is our own: see call.
@@ -27,10 +37,4 @@ func (p *plugin) bindHooks(when lifecycle.Condition) error {
 	}
 	p.bindings = slices.Clip(p.bindings)
 	return nil
-}
-
-// callHook runs a call of a hook function; data is the plugin's copy of what it gets.
-func (p *plugin) callHook(ctx context.Context, data any, call func(context.Context) error) error {
-	p.isolate(data)
-	return asFault(p.hook(ctx, call))
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/idelchi/aura/internal/foreign"
@@ -30,22 +29,11 @@ type plugin struct {
 	limit time.Duration // Deadline of hooks, commands and small questions.
 	sdk   string
 
-	control
-	pluginExports
-}
-
-// control is how calls get into a plugin, and how it ends.
-type control struct {
+	guard *foreign.Guard
 	gate  gate
-	work  sync.Once
-	jobs  chan *job
-	spare atomic.Pointer[job] // One that has ended.
+	renew func() error // Puts a new process in place, the first time; nil: not needed.
 
-	watch   *time.Timer            // Who looks after a call in place; belongs to who has the gate.
-	watched atomic.Pointer[placed] // The call.
-
-	guard *foreign.Guard // Knows whether it may be called.
-	renew func() error   // Puts a new process in place, the first time; nil: not needed.
+	pluginExports
 }
 
 // pluginExports is what a plugin brings.
@@ -64,7 +52,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 			err = fmt.Errorf("panic while loading: %v", v)
 		}
 		if err != nil && p != nil {
-			p.close()
+			p.guard.Release()
 			p = nil
 		}
 	}()
@@ -81,7 +69,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		config:   mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)),
 		limit:    c.manifest.timeout(),
 	}
-	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", c.name), func(string) {
+	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", p.name), func(string) {
 		if p.program != nil {
 			p.program.kill()
 		}
@@ -144,7 +132,7 @@ func (p *plugin) attend(o Options) {
 				return err
 			}
 			if f, ok := c.lookup("Init").(initFunc); ok {
-				return p.protect(ctx, func(context.Context) error { f(o.Tool); return nil })
+				f(o.Tool)
 			}
 			return nil
 		})
@@ -152,7 +140,7 @@ func (p *plugin) attend(o Options) {
 	}
 	go func() {
 		heard, err := c.current().Wait()
-		if p.stop(err.Error()) && !heard {
+		if p.guard.SwitchOff(err.Error()) && !heard {
 			o.Warn(fmt.Sprintf("warning: plugin %s: %v; it is switched off until /reload", p.name, err))
 		}
 	}()
@@ -172,13 +160,6 @@ func (p *plugin) describe(i *Info) {
 		i.Command = p.command.Name
 	}
 }
-
-// close ends the plugin.
-func (p *plugin) close() { p.guard.Release() }
-
-// stop makes the plugin unusable, with the reason, and ends what runs in it. It
-// reports whether it was usable until then.
-func (p *plugin) stop(why string) (first bool) { return p.guard.SwitchOff(why) }
 
 // mergeConfig lays config values over each other, key by key; the last wins.
 func mergeConfig(layers ...map[string]any) map[string]any {

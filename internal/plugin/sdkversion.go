@@ -8,11 +8,12 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"testing/fstest"
 
-	"github.com/cogentcore/yaegi/interp"
 	"golang.org/x/mod/semver"
 
 	"github.com/idelchi/aura/sdk/version"
+	"github.com/idelchi/aura/third_party/yaegi/interp"
 )
 
 // checkSDK compares the SDK that a plugin has vendored with ours.
@@ -43,7 +44,7 @@ func SDKVersion(dir string) (v string, err error) {
 	i := interp.New(
 		interp.Options{
 			GoPath:               ".",
-			SourcecodeFilesystem: memFS{},
+			SourcecodeFilesystem: fstest.MapFS{},
 			Stdin:                strings.NewReader(""),
 			Stdout:               io.Discard,
 			Stderr:               io.Discard,

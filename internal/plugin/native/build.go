@@ -265,7 +265,7 @@ func (s *stager) requirements() {
 func (s *stager) main() {
 	files, err := parsePackage(s.tree)
 	s.check(err)
-	names := exportedNames(files)
+	names := exportedNames(files, s.src.Functions)
 	var b strings.Builder
 	fmt.Fprintf(&b, "package main\n\nimport (\n\t%q\n\tplugin %q\n)\n\n", mainPath+"/pipe", s.src.Module)
 	b.WriteString("func main() {\n\tpipe.Main(map[string]any{\n")

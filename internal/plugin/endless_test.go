@@ -15,8 +15,7 @@ import (
 	"github.com/idelchi/aura/sdk"
 )
 
-// endless are hooks that never end by themselves: those that run in the goroutine of
-// the caller, and those that cannot.
+// endless are hooks that never end by themselves.
 var endless = []struct{ name, imports, body string }{
 	{"loop", "", "\tfor {\n\t}"},
 	{"loop after a recovered panic", "", "\tdefer func() {\n\t\trecover()\n\t\tfor {\n\t\t}\n\t}()\n\tpanic(1)"},
@@ -98,7 +97,43 @@ func TestPatientHook(t *testing.T) {
 	}
 }
 
-// A user who cancels waits for a hook that does not care, but not for long.
+// A call that does not get its turn says so, and does no harm to who has it.
+func TestWaitingHook(t *testing.T) {
+	t.Parallel()
+	s := one(t, "timeout: 50ms", "", speak(`"x"`)+toolSource("Probe", "wait(ctx)")+`
+func wait(ctx context.Context) string {
+	<-ctx.Done()
+	return "done"
+}
+
+func Parallel() bool { return false }
+`)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = s.Tools()[0].Execute(ctx, call(nil))
+	}()
+	h := s.Bindings()[0].Handler
+	ev := lifecycle.Event{Moment: lifecycle.BeforeChat, Data: &sdk.BeforeChatContext{}}
+	for { // Until the tool has its turn.
+		_, err := h.Handle(t.Context(), &ev)
+		if err == nil {
+			continue
+		}
+		if err.Error() != "another call into the plugin has not finished after 50ms" {
+			t.Errorf("error %v", err)
+		}
+		break
+	}
+	cancel()
+	<-ended
+	if r, err := h.Handle(t.Context(), &ev); err != nil || r.Message != "x" {
+		t.Errorf("afterwards: %q, %v", r.Message, err)
+	}
+}
+
+// A user who cancels gets control back, whatever the hook does.
 func TestCancelHook(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"polite": "\tfor ctx.Err() == nil {\n\t}\n" +

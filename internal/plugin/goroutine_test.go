@@ -21,7 +21,13 @@ func TestGoroutinePanics(t *testing.T) {
 		"runtime":   `go func() { var m map[string]int; m["x"] = 1 }()`,
 		"recovered": `go func() { func() { defer func() { recover() }(); deep(3) }(); deep(1) }()`,
 		"timer":     `time.AfterFunc(time.Millisecond, func() { deep(1) })`,
+		"context":   `ctx, cancel := context.WithCancel(context.Background()); context.AfterFunc(ctx, func() { deep(1) }); cancel()`,
 		"group":     `var wg sync.WaitGroup; wg.Go(func() { deep(1) })`,
+		"pointer":   `wg := &sync.WaitGroup{}; wg.Go(func() { deep(1) })`,
+		"embedded":  `team := &team{}; team.Go(func() { deep(1) })`,
+		"value":     `var wg sync.WaitGroup; start := wg.Go; start(func() { deep(1) })`,
+		"variable":  `after := time.AfterFunc; after(time.Millisecond, func() { deep(1) })`,
+		"library":   `go sort.Slice([]int{2, 1}, func(i, j int) bool { panic("boom") })`,
 		"callback":  `go func() { sort.Slice([]int{2, 1}, func(i, j int) bool { panic("boom") }) }()`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -33,6 +39,8 @@ var _ = sort.Ints
 var _ = time.Now
 
 type worker struct{}
+
+type team struct{ sync.WaitGroup }
 
 func (worker) run() { deep(1) }
 
