@@ -40,9 +40,10 @@ type Agent struct {
 	Hooks    Filter    `yaml:"hooks"`
 	Fallback []string  `yaml:"fallback"` // Agents to try in turn when the provider fails for good.
 
-	Subagent bool     `yaml:"subagent"`                              // Offered to the Task tool.
-	AgentsMD string   `yaml:"agentsmd" enum:"all global local none"` // Which AGENTS.md files join the prompt; empty is all.
-	Files    []string `yaml:"files"`                                 // Files that join the prompt.
+	Subagent bool `yaml:"subagent"` // Offered to the Task tool.
+	// Which AGENTS.md files join the prompt; empty is all.
+	AgentsMD string   `yaml:"agentsmd" enum:"all global local none"`
+	Files    []string `yaml:"files"` // Files that join the prompt.
 	Default  bool     `yaml:"default"`
 	Features Layers   `yaml:"features"`
 	Body     string   `yaml:"-"` // Template.
