@@ -9,7 +9,11 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/tool"
 )
+
+// Question is what a tool asks the user, as Approval is what a gate asks.
+type Question = tool.Question
 
 // Approval is a call that needs a user's consent.
 type Approval struct {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/jsontext"
-	"github.com/idelchi/aura/internal/provider"
 )
 
 // Report is the object that --output json writes, and the last line of
@@ -19,7 +18,7 @@ type Report struct {
 	Agent     string         `json:"agent"`
 	Model     string         `json:"model"`
 	Turns     []TurnReport   `json:"turns"`
-	Usage     provider.Usage `json:"usage"` // Sum of the turns, sub-agents included.
+	Usage     agent.Usage    `json:"usage"` // Sum of the turns, sub-agents included.
 	ToolCalls []CallReport   `json:"tool_calls"`
 	Notices   []NoticeReport `json:"notices"`
 	Error     *string        `json:"error"`
@@ -27,12 +26,12 @@ type Report struct {
 
 // TurnReport is one prompt and what came of it.
 type TurnReport struct {
-	Prompt     string         `json:"prompt"`
-	Answer     string         `json:"answer"`
-	Usage      provider.Usage `json:"usage"`
-	Failed     bool           `json:"failed"`
-	Cut        bool           `json:"cut,omitempty"` // The answer ended at the output limit.
-	DurationMS int64          `json:"duration_ms"`
+	Prompt     string      `json:"prompt"`
+	Answer     string      `json:"answer"`
+	Usage      agent.Usage `json:"usage"`
+	Failed     bool        `json:"failed"`
+	Cut        bool        `json:"cut,omitempty"` // The answer ended at the output limit.
+	DurationMS int64       `json:"duration_ms"`
 }
 
 // CallReport is one tool call.

@@ -24,7 +24,6 @@ import (
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/line/history"
 	"github.com/idelchi/aura/internal/render"
-	"github.com/idelchi/aura/internal/tool"
 )
 
 // Session is what the interface talks to. All its methods are called by one
@@ -274,7 +273,7 @@ func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 }
 
 // Ask puts a question of the model to the user. It returns at once when ctx ends.
-func (u *UI) Ask(ctx context.Context, q tool.Question) ([]string, error) {
+func (u *UI) Ask(ctx context.Context, q agent.Question) ([]string, error) {
 	ask := newAsk(q)
 	if err := u.put(ctx, ask); err != nil {
 		return nil, err
