@@ -32,7 +32,7 @@ var layers = [][]string{
 		"internal/line", "internal/line/history"},
 	{"internal/tool", "internal/conversation", "internal/lifecycle", "internal/provider", "internal/session",
 		"internal/plugin/native"},
-	{"internal/config", "internal/extension", "internal/agent", "internal/tools", "internal/sandbox",
+	{"internal/config", "internal/demo", "internal/extension", "internal/agent", "internal/tools", "internal/sandbox",
 		"internal/provider/*"},
 	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp",
 		"internal/skills", "internal/tasks", "internal/models", "internal/environ", "internal/instructions",

@@ -22,6 +22,7 @@ type Approval struct {
 	Effects []string            // Declared side effects.
 	Asks    []lifecycle.Refusal // Who asks, and why.
 	Agent   string
+	Pattern string     // Proposed for remembering; empty: the name of the tool.
 	Keep    []Remember // For how long a decision can be remembered here; empty is all.
 }
 

@@ -49,6 +49,9 @@ type NoticeReport struct {
 	Text   string `json:"text"`
 }
 
+// NewEncoder encodes JSON as all output for scripts is: <, > and & stay as they are.
+func NewEncoder(w io.Writer) *json.Encoder { return jsontext.NewEncoder(w) }
+
 // collector builds a Report from events.
 type collector struct {
 	report Report
@@ -153,7 +156,7 @@ func NewJSON(w io.Writer) *JSON { return &JSON{w: w, collector: newCollector()} 
 func (j *JSON) Observe(e agent.Event) { j.observe(e) }
 
 // Finish writes the report.
-func (j *JSON) Finish(o Outcome) error { return jsontext.NewEncoder(j.w).Encode(j.finish(o)) }
+func (j *JSON) Finish(o Outcome) error { return NewEncoder(j.w).Encode(j.finish(o)) }
 
 // Stream is the output that writes every event as a line of JSON.
 type Stream struct {
@@ -164,7 +167,7 @@ type Stream struct {
 
 // NewStream makes the output of --output stream-json.
 func NewStream(w io.Writer) *Stream {
-	return &Stream{enc: jsontext.NewEncoder(w), collector: newCollector()}
+	return &Stream{enc: NewEncoder(w), collector: newCollector()}
 }
 
 // eventLine is an event as it is written: the duration in milliseconds instead of

@@ -4,6 +4,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,9 +45,6 @@ type Options struct {
 	History string    // File of what was typed; empty = none.
 	Version string    // Of the program, for the greeting.
 	Logger  *slog.Logger
-
-	// Suggest proposes a pattern under which a call can be approved for good.
-	Suggest func(tool string, args map[string]any) string
 }
 
 // UI is the interface of one session. Its methods Observe, Print, Approve, Ask,
@@ -80,9 +78,6 @@ func New(o Options) *UI {
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()
-	}
-	if o.Suggest == nil {
-		o.Suggest = func(tool string, _ map[string]any) string { return tool }
 	}
 	return &UI{
 		opts:    o,
@@ -265,7 +260,7 @@ func (u *UI) Trace(r lifecycle.Record) {
 
 // Approve shows a call and lets the user decide. It returns at once when ctx ends.
 func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
-	ask := newApproval(q, render.Preview(u.opts.Workdir, q.Tool, q.Args, maxChange), u.opts.Suggest(q.Tool, q.Args))
+	ask := newApproval(q, render.Preview(u.opts.Workdir, q.Tool, q.Args, maxChange), cmp.Or(q.Pattern, q.Tool))
 	if err := u.put(ctx, ask); err != nil {
 		return agent.Decision{Reason: "cancelled"}
 	}
