@@ -27,7 +27,7 @@ const module = "github.com/idelchi/aura"
 var layers = [][]string{
 	{"sdk", "sdk/version", "internal/wording", "internal/jsontext", "internal/atomicfile", "internal/templates",
 		"internal/markdown", "internal/procgroup", "internal/foreign", "internal/todo", "internal/plugin/symbols",
-		"internal/width", "internal/terminal", "internal/media", "internal/generation"},
+		"internal/width", "internal/highlight", "internal/terminal", "internal/media", "internal/generation"},
 	{"internal/message", "internal/condition", "internal/strictyaml", "internal/sh", "internal/plugin/native/pipe",
 		"internal/line", "internal/line/history"},
 	{"internal/tool", "internal/conversation", "internal/lifecycle", "internal/provider", "internal/session",
