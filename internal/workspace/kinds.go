@@ -19,7 +19,6 @@ import (
 	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/tools"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // Session is what extensions need of the session that they take part in. The zero value
@@ -144,7 +143,7 @@ func (w *Workspace) Python() (pyext.Source, error) {
 // say so.
 func (w *Workspace) serverSource(cfg *config.Config, f config.Features) mcp.Source {
 	return mcp.Source{
-		Options: mcp.Options{Dir: w.workdir, Env: w.env.List, Client: version.Version},
+		Options: mcp.Options{Dir: w.workdir, Env: w.env.List, Client: w.opts.Version},
 		Load: func() ([]mcp.Server, error) {
 			if w.opts.Confined {
 				return nil, nil

@@ -66,10 +66,11 @@ func (o Options) Skill(name string) (skills.Skill, error) {
 	return skills.Get(list, name)
 }
 
-// ExtensionOptions are about plugins and Python extensions.
+// ExtensionOptions are about plugins, Python extensions and MCP servers.
 type ExtensionOptions struct {
 	Plugins      PluginFlags
-	NoExtensions bool // --without-extensions.
+	NoExtensions bool   // --without-extensions.
+	Version      string // Ours, as MCP servers are told.
 }
 
 // PluginFlags are what the command line says about plugins.
