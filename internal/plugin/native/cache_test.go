@@ -39,7 +39,8 @@ func TestPrune(t *testing.T) {
 		t.Error("an executable is not found")
 	}
 	prune(cache, current)
-	for dir, want := range map[string]bool{current: true, old: false, running: true, back: true, many[0]: true, many[keepCount-3]: true, many[keepCount-2]: false, many[keepCount]: false} {
+	for dir, want := range map[string]bool{current: true, old: false, running: true, back: true, many[0]: true,
+		many[keepCount-3]: true, many[keepCount-2]: false, many[keepCount]: false} {
 		if _, err := os.Stat(dir); (err == nil) != want {
 			t.Errorf("%s: %v", filepath.Base(dir), err)
 		}
