@@ -82,7 +82,9 @@ func bench(aura string, runs, long int, only string) error {
 	if _, err := os.Stat(b.binary); err != nil {
 		return fmt.Errorf("%w (run make build first)", err)
 	}
-	for name, out := range map[string]string{"./bench/hello": b.hello, "./bench/client": b.client, "./bench/launch": b.launcher} {
+	for name, out := range map[string]string{
+		"./bench/hello": b.hello, "./bench/client": b.client, "./bench/launch": b.launcher,
+	} {
 		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, name)
 		cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 		if err := cmd.Run(); err != nil {
@@ -114,8 +116,10 @@ func bench(aura string, runs, long int, only string) error {
 // configure writes a home whose only provider is the local server.
 func (b *bed) configure() error {
 	for name, text := range map[string]string{
-		"home/config/providers/local.yaml": fmt.Sprintf("local:\n  type: openai\n  url: %s/v1\n  token: x\n", b.server.URL),
-		"work/note.txt":                    strings.Repeat("a line of text\n", 20),
+		"home/config/providers/local.yaml": fmt.Sprintf(
+			"local:\n  type: openai\n  url: %s/v1\n  token: x\n", b.server.URL,
+		),
+		"work/note.txt": strings.Repeat("a line of text\n", 20),
 	} {
 		file := filepath.Join(b.dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -54,7 +54,9 @@ func writePlugins(dir string, count int, yaml, source string) error {
 		if err := os.MkdirAll(at, 0o755); err != nil {
 			return err
 		}
-		for name, text := range map[string]string{"go.mod": "module trivial\n", "plugin.yaml": fmt.Sprintf("name: p%02d\n%s\n", i, yaml), "main.go": source} {
+		for name, text := range map[string]string{
+			"go.mod": "module trivial\n", "plugin.yaml": fmt.Sprintf("name: p%02d\n%s\n", i, yaml), "main.go": source,
+		} {
 			if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o644); err != nil {
 				return err
 			}
@@ -204,7 +206,8 @@ func (b *bed) pluginConversation() error {
 	b.server.play(func(w *answer, turn int) { callTools(turns)(w, (turn-1)%turns+1) }) // Again for each run.
 	without := b.aura("--max-steps", strconv.Itoa(turns+1), "run", "read the note")
 	for i, c := range []struct{ engine, hooks, source string }{
-		{"yaegi", "one hook", trivial}, {"yaegi", "three hooks", trivial + busy}, {"native", "one hook", trivial}, {"native", "three hooks", trivial + busy},
+		{"yaegi", "one hook", trivial}, {"yaegi", "three hooks", trivial + busy}, {"native", "one hook", trivial},
+		{"native", "three hooks", trivial + busy},
 	} {
 		home := filepath.Join(b.dir, "home-plugins"+strconv.Itoa(i))
 		if err := os.CopyFS(home, os.DirFS(filepath.Join(b.dir, "home"))); err != nil {

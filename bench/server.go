@@ -133,7 +133,8 @@ func callTools(last int) func(*answer, int) {
 func finish(w io.Writer, reason string) {
 	fmt.Fprintf(
 		w,
-		"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5}}\n\n",
+		`data: {"choices":[{"index":0,"delta":{},"finish_reason":%q}],"usage":`+
+			`{"prompt_tokens":10,"completion_tokens":5}}`+"\n\n",
 		reason,
 	)
 }

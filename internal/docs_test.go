@@ -72,7 +72,8 @@ func TestLifecycleTable(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range []lifecycle.Verdict{lifecycle.Passed, lifecycle.Spoke, lifecycle.Changed, lifecycle.Blocked, lifecycle.Asked, lifecycle.Allowed,
+	for _, v := range []lifecycle.Verdict{lifecycle.Passed, lifecycle.Spoke, lifecycle.Changed, lifecycle.Blocked,
+		lifecycle.Asked, lifecycle.Allowed,
 		lifecycle.Failed, lifecycle.Panicked, lifecycle.TimedOut} {
 		if !strings.Contains(text, "| `"+string(v)+"` |") {
 			t.Errorf("%s does not explain the verdict %q", file, v)

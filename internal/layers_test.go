@@ -27,7 +27,7 @@ const module = "github.com/idelchi/aura"
 var layers = [][]string{
 	{"sdk", "sdk/version", "internal/wording", "internal/jsontext", "internal/atomicfile", "internal/templates",
 		"internal/markdown", "internal/procgroup", "internal/foreign", "internal/todo", "internal/plugin/symbols",
-		"internal/width", "internal/terminal"},
+		"internal/width", "internal/terminal", "internal/media", "internal/generation"},
 	{"internal/message", "internal/condition", "internal/strictyaml", "internal/sh", "internal/plugin/native/pipe",
 		"internal/line", "internal/line/history"},
 	{"internal/tool", "internal/conversation", "internal/lifecycle", "internal/provider", "internal/session",
@@ -37,8 +37,7 @@ var layers = [][]string{
 	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp",
 		"internal/skills", "internal/tasks", "internal/models", "internal/environ", "internal/instructions",
 		"internal/render"},
-	{"internal/plugin/manage", "internal/profile", "internal/commands", "internal/doctor", "internal/plain"},
-	{"internal/workspace"},
+	{"internal/plugin/manage", "internal/profile", "internal/workspace", "internal/commands", "internal/doctor", "internal/plain"},
 	{"internal/tui", "internal/app"},
 	{"internal/cli"},
 	{"."},

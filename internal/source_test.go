@@ -105,12 +105,17 @@ func wide(text []byte) (lines []int) {
 	return lines
 }
 
-// rawStrings returns where the raw string literals of a Go file begin and end.
+// rawStrings returns where the raw string literals of a Go file begin and end, with the
+// punctuation behind them.
 func rawStrings(text []byte) (spans [][2]int) {
 	tokens(text, func(file *token.File, pos token.Pos, tok token.Token, literal string) {
 		if tok == token.STRING && literal[0] == '`' {
 			start := file.Offset(pos)
-			spans = append(spans, [2]int{start, start + len(literal)})
+			end := start + len(literal)
+			for end < len(text) && strings.ContainsRune(",)}:", rune(text[end])) {
+				end++
+			}
+			spans = append(spans, [2]int{start, end})
 		}
 	})
 	return spans

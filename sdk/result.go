@@ -11,17 +11,19 @@ const (
 
 // Result is what most hook functions return. The zero Result changes nothing.
 type Result struct {
-	Message      string                  `json:"message,omitempty"`       // Text to inject; empty injects nothing.
-	Role         Role                    `json:"role,omitempty"`          // Default: RoleAssistant.
-	Prefix       string                  `json:"prefix,omitempty"`        // Prepended to Message.
-	Eject        bool                    `json:"eject,omitempty"`         // Remove the message after one model call.
-	DisableTools []string                `json:"disable_tools,omitempty"` // Name patterns, until the end of the user turn.
-	Notice       string                  `json:"notice,omitempty"`        // Shown to the user only; overrides Message.
-	Output       *string                 `json:"output,omitempty"`        // AfterToolExecution: replaces the tool's result.
-	Response     *ResponseModification   `json:"response,omitempty"`      // AfterResponse.
-	Error        *ErrorModification      `json:"error,omitempty"`         // OnError.
-	Request      *RequestModification    `json:"request,omitempty"`       // BeforeChat.
-	Compaction   *CompactionModification `json:"compaction,omitempty"`    // BeforeCompaction.
+	Message string `json:"message,omitempty"` // Text to inject; empty injects nothing.
+	Role    Role   `json:"role,omitempty"`    // Default: RoleAssistant.
+	Prefix  string `json:"prefix,omitempty"`  // Prepended to Message.
+	Eject   bool   `json:"eject,omitempty"`   // Remove the message after one model call.
+	// Name patterns, until the end of the user turn.
+	DisableTools []string `json:"disable_tools,omitempty"`
+	Notice       string   `json:"notice,omitempty"` // Shown to the user only; overrides Message.
+	// AfterToolExecution: replaces the tool's result.
+	Output     *string                 `json:"output,omitempty"`
+	Response   *ResponseModification   `json:"response,omitempty"`   // AfterResponse.
+	Error      *ErrorModification      `json:"error,omitempty"`      // OnError.
+	Request    *RequestModification    `json:"request,omitempty"`    // BeforeChat.
+	Compaction *CompactionModification `json:"compaction,omitempty"` // BeforeCompaction.
 }
 
 // CompactionModification decides about a compaction.

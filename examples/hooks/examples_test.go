@@ -154,7 +154,10 @@ func (e example) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, content := range map[string]string{filepath.Join(home, "config", "hooks", e.file): string(text), filepath.Join(dir, "good", "a.go"): "", filepath.Join(dir, "bad", "a.go"): ""} {
+	for path, content := range map[string]string{
+		filepath.Join(home, "config", "hooks", e.file): string(text), filepath.Join(dir, "good", "a.go"): "",
+		filepath.Join(dir, "bad", "a.go"): "",
+	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}

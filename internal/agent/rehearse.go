@@ -1,8 +1,6 @@
 package agent
 
-import (
-	"github.com/idelchi/aura/internal/lifecycle"
-)
+import "github.com/idelchi/aura/internal/lifecycle"
 
 // Rehearse makes the profile of an agent in a mode and renders its prompt, as a session
 // in the given place would. No server is asked and no handler runs.

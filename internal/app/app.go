@@ -31,7 +31,7 @@ import (
 
 // App is one running program: a session with everything around it.
 type App struct {
-	*workspace.Workspace
+	Place
 	face     Face
 	log      *slog.Logger
 	closeLog func() error
@@ -59,14 +59,14 @@ type generation struct {
 // Open reads the configuration and starts a session for the given face. The
 // session has said nothing yet; call Start. ctx is for the opening only.
 func Open(ctx context.Context, o Options, face Face) (*App, error) {
-	place, err := workspace.Read(o)
+	place, err := Read(o)
 	if err != nil {
 		return nil, err
 	}
 	if face.Print == nil {
 		face.Print = func(string) {}
 	}
-	a := &App{Workspace: place, face: face}
+	a := &App{Place: place, face: face}
 	if a.log, a.closeLog, err = openLog(o.Debug, a.Config().Homes.Last()); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (a *App) compose(ctx context.Context) (err error) {
 	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, workspace.BuiltinTools()); err != nil {
 		return err
 	}
-	m := a.ModelOptions()
+	m := a.modelOptions()
 	m.Logger = a.log
 	a.now = a.generation(a.Config(), models.New(m), reads)
 	if err := a.openAgent(Sessions(a.Config().Homes, a.Workdir()), approvals, reads); err != nil {
@@ -118,7 +118,7 @@ func (a *App) guards(approvals *guard.Approvals) []lifecycle.Binding {
 
 // generation makes what follows from a configuration.
 func (a *App) generation(cfg *config.Config, m *models.Models, reads *guard.ReadSwitches) generation {
-	o := a.ProfileOptions(cfg, m)
+	o := a.profileOptions(cfg, m)
 	o.Sandbox, o.Reads, o.Stale = a.sandbox, reads, a.staleServers
 	o.Servers = func() profile.Servers { return a.servers() }
 	o.Tools = func(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {

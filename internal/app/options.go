@@ -27,9 +27,6 @@ func SkillPlaces(homes config.Homes, workdir string) []skills.Place {
 	return workspace.SkillPlaces(homes, workdir)
 }
 
-// Read reads the configuration of a session and starts nothing.
-func Read(o Options) (*workspace.Workspace, error) { return workspace.Read(o) }
-
 // Face is how a session meets the user. All fields are optional.
 type Face struct {
 	Observe func(agent.Event)

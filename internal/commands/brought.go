@@ -37,7 +37,8 @@ func Hidden(c Command, all []Command) (source, text string) {
 		source = lifecycle.Source{Kind: lifecycle.Extension, Name: name}.String()
 		return source, fmt.Sprintf("command /%s is hidden by %s", c.Name, by)
 	case "custom":
-		return "commands", fmt.Sprintf("%s: there is another command /%s, which comes first (give this one another name)",
+		return "commands", fmt.Sprintf("%s: there is another command /%s, which comes first (give this one "+
+			"another name)",
 			c.Source, c.Name)
 	}
 	return kind, fmt.Sprintf("command /%s is hidden by %s", c.Name, by)

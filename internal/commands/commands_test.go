@@ -36,7 +36,8 @@ func TestParse(t *testing.T) {
 // PC-05
 func TestTyped(t *testing.T) {
 	for line, want := range map[string]string{
-		"/x": "", "/x  ": "", " /x a": "a", "/x  \"a  b\"  c ": "\"a  b\"  c ", "/x a\nb \r\n": "a\nb ", "/x\ta\t": "a\t",
+		"/x": "", "/x  ": "", " /x a": "a", "/x  \"a  b\"  c ": "\"a  b\"  c ", "/x a\nb \r\n": "a\nb ",
+		"/x\ta\t": "a\t",
 	} {
 		if got := commands.Typed(line); got != want {
 			t.Errorf("Typed(%q) = %q, want %q", line, got, want)
@@ -108,13 +109,34 @@ func TestSwitches(t *testing.T) {
 		{"/think high", "think: high", func(c sdk.Context) any { return c.ThinkMode }, "high"},
 		{"/think on", "think: medium", func(c sdk.Context) any { return c.ThinkMode }, "medium"},
 		{"/think", "think: off", func(c sdk.Context) any { return c.ThinkMode }, "off"},
-		{"/readbefore write off", "read before write: off\nread before delete: off", func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, false},
-		{"/readbefore write", "read before write: off\nread before delete: off", func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, false},
-		{"/readbefore delete", "read before write: on\nread before delete: on", func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, true},
-		{"/readbefore all", "read before write: on\nread before delete: on", func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, true},
-		{"/readbefore off", "read before write: off\nread before delete: off", func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, false},
-		{"/readbefore", "read before write: on\nread before delete: off", func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, true},
-		{"/agent planner", "agent: Planner, mode: Plan, model: tiny", func(c sdk.Context) any { return c.Agent }, "Planner"},
+		{
+			"/readbefore write off", "read before write: off\nread before delete: off",
+			func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, false,
+		},
+		{
+			"/readbefore write", "read before write: off\nread before delete: off",
+			func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, false,
+		},
+		{
+			"/readbefore delete", "read before write: on\nread before delete: on",
+			func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, true,
+		},
+		{
+			"/readbefore all", "read before write: on\nread before delete: on",
+			func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, true,
+		},
+		{
+			"/readbefore off", "read before write: off\nread before delete: off",
+			func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, false,
+		},
+		{
+			"/readbefore", "read before write: on\nread before delete: off",
+			func(c sdk.Context) any { return c.Features.ReadBeforeWrite }, true,
+		},
+		{
+			"/agent planner", "agent: Planner, mode: Plan, model: tiny", func(c sdk.Context) any { return c.Agent },
+			"Planner",
+		},
 		{"/mode plan", "mode: Plan", func(c sdk.Context) any { return strings.Join(c.AvailableTools, " ") }, "Look"},
 		{"/mode none", "mode: none", func(c sdk.Context) any { return c.Mode }, ""},
 		{"/model bigger", "model: bigger", func(c sdk.Context) any { return c.Agent }, "Coder"},

@@ -93,7 +93,8 @@ func Markdown(s session.State) string {
 	}
 	fmt.Fprintf(&b, "# %s\n\n", strings.Join(strings.Fields(title), " "))
 	for _, row := range [][2]string{
-		{"session", s.ID}, {"agent", s.Meta.Agent}, {"mode", s.Meta.Mode}, {"model", s.Meta.Model}, {"directory", s.Meta.Workdir},
+		{"session", s.ID}, {"agent", s.Meta.Agent}, {"mode", s.Meta.Mode}, {"model", s.Meta.Model},
+		{"directory", s.Meta.Workdir},
 	} {
 		if row[1] != "" {
 			fmt.Fprintf(&b, "- %s: %s\n", row[0], row[1])

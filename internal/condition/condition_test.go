@@ -162,7 +162,8 @@ func TestExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]bool{
-		"exists:a:b": true, "exists:sub dir": true, "exists: sub dir ": true, "exists:none": false, "exists:./a:b": true,
+		"exists:a:b": true, "exists:sub dir": true, "exists: sub dir ": true, "exists:none": false,
+		"exists:./a:b":                        true,
 		"exists:" + filepath.Join(dir, "a:b"): true, "exists:" + filepath.Join(dir, "none"): false,
 	} {
 		if got := eval(t, text, sdk.Context{Workdir: dir}); got != want {
@@ -394,8 +395,10 @@ func TestDocumentation(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"auto", "not auto and history_gt:5", "bash:echo a and b", "model_has:tools", "exists:a:b", "a or b",
-		"(auto)", "not not", "context_above:1.5", "and", "\xff:\x00", "history_gt:99999999999999999999", "model_is:é and auto"} {
+	for _, s := range []string{"auto", "not auto and history_gt:5", "bash:echo a and b", "model_has:tools",
+		"exists:a:b", "a or b",
+		"(auto)", "not not", "context_above:1.5", "and", "\xff:\x00", "history_gt:99999999999999999999",
+		"model_is:é and auto"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/generation"
 	"github.com/idelchi/aura/internal/strictyaml"
 	"go.yaml.in/yaml/v4"
 )
@@ -40,9 +40,10 @@ type Agent struct {
 	Hooks    Filter    `yaml:"hooks"`
 	Fallback []string  `yaml:"fallback"` // Agents to try in turn when the provider fails for good.
 
-	Subagent bool     `yaml:"subagent"`                              // Offered to the Task tool.
-	AgentsMD string   `yaml:"agentsmd" enum:"all global local none"` // Which AGENTS.md files join the prompt; empty is all.
-	Files    []string `yaml:"files"`                                 // Files that join the prompt.
+	Subagent bool `yaml:"subagent"` // Offered to the Task tool.
+	// Which AGENTS.md files join the prompt; empty is all.
+	AgentsMD string   `yaml:"agentsmd" enum:"all global local none"`
+	Files    []string `yaml:"files"` // Files that join the prompt.
 	Default  bool     `yaml:"default"`
 	Features Layers   `yaml:"features"`
 	Body     string   `yaml:"-"` // Template.
@@ -54,7 +55,7 @@ type Model struct {
 	Name       string              `yaml:"name"`
 	Think      Think               `yaml:"think"`
 	Context    int                 `yaml:"context" min:"0"` // Context window in tokens; 0 asks the provider.
-	Generation provider.Generation `yaml:"generation"`
+	Generation generation.Settings `yaml:"generation"`
 }
 
 // ToolRules narrow the tools of an agent or mode.

@@ -46,7 +46,8 @@ func (l *loader) checkTemplate(source Source, body string, parts []string) {
 			if len(parts) == 0 {
 				why = " (only prompts can include parts)"
 			}
-			l.errs.Add(source.File, source.BodyLine+n.Line-1, "", "template: no template %q%s", wording.Short(n.Name), why)
+			line := source.BodyLine + n.Line - 1
+			l.errs.Add(source.File, line, "", "template: no template %q%s", wording.Short(n.Name), why)
 		})
 	}
 }
@@ -130,7 +131,9 @@ func (c *Config) checkFeatureNames(d *strictyaml.Decoder, n *yaml.Node, path str
 
 // checkReference checks one key, a name or a list of names. When files of the named
 // kind could not be read nobody knows what they define, and nothing is reported.
-func (c *Config) checkReference(d *strictyaml.Decoder, n *yaml.Node, path string, ref reference, broken map[string]bool) {
+func (c *Config) checkReference(
+	d *strictyaml.Decoder, n *yaml.Node, path string, ref reference, broken map[string]bool,
+) {
 	value := strictyaml.Find(n, ref.path...)
 	if value == nil || broken[ref.kind] {
 		return

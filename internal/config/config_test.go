@@ -136,7 +136,8 @@ You are {{ .Agent }}.
 			a.Tools.Policy,
 			config.Policy{Auto: []string{"Read"}, Confirm: []string{"Bash:git push*"}, Deny: []string{"mcp__*"}},
 		) ||
-		a.Hooks.Disabled[0] != "go:*" || a.Fallback[0] != "other" || !a.Default || !a.Subagent || a.AgentsMD != "local" ||
+		a.Hooks.Disabled[0] != "go:*" || a.Fallback[0] != "other" || !a.Default || !a.Subagent ||
+		a.AgentsMD != "local" ||
 		a.Files[0] != "NOTES.md" || a.Hide {
 		t.Errorf("agent: %+v", a)
 	}
@@ -371,12 +372,39 @@ func TestDefaultAgent(t *testing.T) {
 		want            string
 	}{
 		{"built in", nil, nil, "code"},
-		{"first by name", map[string]string{"config/agents/1.md": "---\nname: zoo\n---\n", "config/agents/2.md": "---\nname: Bee\n---\n"}, nil, "Bee"},
-		{"hidden is passed over", map[string]string{"config/agents/1.md": "---\nname: a\nhide: true\n---\n", "config/agents/2.md": "---\nname: b\n---\n"}, nil, "b"},
-		{"default wins", map[string]string{"config/agents/1.md": "---\nname: a\n---\n", "config/agents/2.md": "---\nname: b\ndefault: true\n---\n"}, nil, "b"},
-		{"project default wins", map[string]string{"config/agents/1.md": "---\nname: a\ndefault: true\n---\n"}, map[string]string{"config/agents/2.md": "---\nname: b\ndefault: true\n---\n"}, "b"},
-		{"global default counts", map[string]string{"config/agents/1.md": "---\nname: z\ndefault: true\n---\n"}, map[string]string{"config/agents/2.md": "---\nname: b\n---\n"}, "z"},
-		{"all hidden", map[string]string{"config/agents/1.md": "---\nname: z\nhide: true\n---\n"}, nil, "error: no default agent: every agent is hidden (write `default: true` in one)"},
+		{
+			"first by name",
+			map[string]string{
+				"config/agents/1.md": "---\nname: zoo\n---\n", "config/agents/2.md": "---\nname: Bee\n---\n",
+			},
+			nil, "Bee",
+		},
+		{
+			"hidden is passed over",
+			map[string]string{
+				"config/agents/1.md": "---\nname: a\nhide: true\n---\n", "config/agents/2.md": "---\nname: b\n---\n",
+			},
+			nil, "b",
+		},
+		{
+			"default wins",
+			map[string]string{
+				"config/agents/1.md": "---\nname: a\n---\n", "config/agents/2.md": "---\nname: b\ndefault: true\n---\n",
+			},
+			nil, "b",
+		},
+		{
+			"project default wins", map[string]string{"config/agents/1.md": "---\nname: a\ndefault: true\n---\n"},
+			map[string]string{"config/agents/2.md": "---\nname: b\ndefault: true\n---\n"}, "b",
+		},
+		{
+			"global default counts", map[string]string{"config/agents/1.md": "---\nname: z\ndefault: true\n---\n"},
+			map[string]string{"config/agents/2.md": "---\nname: b\n---\n"}, "z",
+		},
+		{
+			"all hidden", map[string]string{"config/agents/1.md": "---\nname: z\nhide: true\n---\n"}, nil,
+			"error: no default agent: every agent is hidden (write `default: true` in one)",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := load(t, config.Homes{Global: tree(t, tt.global), Projects: []string{tree(t, tt.project)}})

@@ -120,15 +120,37 @@ func TestFindHomes(t *testing.T) {
 		want config.Homes
 		err  string
 	}{
-		{"in the working directory", config.HomeOptions{Workdir: at("home/repo/own")}, config.Homes{Global: global, Projects: []string{at("home/repo/own/.aura")}}, ""},
-		{"in a parent up to the git root", config.HomeOptions{Workdir: at("home/repo/a/b")}, config.Homes{Global: global, Projects: []string{at("home/repo/.aura")}}, ""},
+		{
+			"in the working directory", config.HomeOptions{Workdir: at("home/repo/own")},
+			config.Homes{Global: global, Projects: []string{at("home/repo/own/.aura")}}, "",
+		},
+		{
+			"in a parent up to the git root", config.HomeOptions{Workdir: at("home/repo/a/b")},
+			config.Homes{Global: global, Projects: []string{at("home/repo/.aura")}}, "",
+		},
 		{"no parents outside git", config.HomeOptions{Workdir: at("home/plain/sub")}, config.Homes{Global: global}, ""},
 		{"not above the git root", config.HomeOptions{Workdir: at("home/tree/sub")}, config.Homes{Global: global}, ""},
 		{"the global home is no project", config.HomeOptions{Workdir: home}, config.Homes{Global: global}, ""},
-		{"no global home", config.HomeOptions{Workdir: at("home/plain"), Home: &empty}, config.Homes{Projects: []string{at("home/plain/.aura")}}, ""},
-		{"other global home", config.HomeOptions{Workdir: at("home/plain"), Home: &other, Config: []string{at("extra")}}, config.Homes{Global: at("home/g"), Projects: []string{at("extra")}}, ""},
-		{"several, each once", config.HomeOptions{Workdir: at("home/plain"), Config: []string{"plain/.aura", at("extra"), "./plain/.aura", global}}, config.Homes{Global: global, Projects: []string{at("home/plain/.aura"), at("extra")}}, ""},
-		{"missing", config.HomeOptions{Workdir: base, Config: []string{"nope"}}, config.Homes{}, "--config nope: no such directory (create it with `aura init --dir nope`)"},
+		{
+			"no global home", config.HomeOptions{Workdir: at("home/plain"), Home: &empty},
+			config.Homes{Projects: []string{at("home/plain/.aura")}}, "",
+		},
+		{
+			"other global home",
+			config.HomeOptions{Workdir: at("home/plain"), Home: &other, Config: []string{at("extra")}},
+			config.Homes{Global: at("home/g"), Projects: []string{at("extra")}}, "",
+		},
+		{
+			"several, each once",
+			config.HomeOptions{
+				Workdir: at("home/plain"), Config: []string{"plain/.aura", at("extra"), "./plain/.aura", global},
+			},
+			config.Homes{Global: global, Projects: []string{at("home/plain/.aura"), at("extra")}}, "",
+		},
+		{
+			"missing", config.HomeOptions{Workdir: base, Config: []string{"nope"}}, config.Homes{},
+			"--config nope: no such directory (create it with `aura init --dir nope`)",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := config.FindHomes(tt.in)

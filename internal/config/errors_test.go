@@ -72,7 +72,10 @@ providers/t.yaml:4: a.retry.max_delay: 99999999999999 seconds are too long`},
 		{"not a mapping", map[string]string{"features/t.yaml": "- a\n", "providers/p.yaml": "x\n"},
 			`features/t.yaml:1: want a mapping (key: value), got a list
 providers/p.yaml:1: want a mapping (key: value), got a string "x"`},
-		{"alias bomb", map[string]string{"features/t.yaml": "plugins:\n  config:\n    global:\n      " + strings.ReplaceAll(bomb, "\n", "\n      ") + "\n"},
+		{"alias bomb", map[string]string{
+			"features/t.yaml": "plugins:\n  config:\n    global:\n      " +
+				strings.ReplaceAll(bomb, "\n", "\n      ") + "\n",
+		},
 			`features/t.yaml:4: plugins.config.global.e[7][8][8][7][4]: too large or nested too deeply (aliases count with what they stand for)`},
 		{"self reference", map[string]string{"features/t.yaml": "plugins: {config: {global: &a {x: *a}}}\n"},
 			`features/t.yaml:1: plugins.config.global` + strings.Repeat(".x", 19) + `....: too large or nested too deeply (aliases count with what they stand for)`},
@@ -96,8 +99,9 @@ agents/f.md:3: invalid YAML: while parsing a flow sequence that starts on line 2
 agents/g.md:3: agentsmd: "both" is not one of all, global, local, none
 agents/g.md:5: features.tools.max_step: unknown key (did you mean "max_steps"?)`},
 		{"duplicates in one home", map[string]string{
-			"agents/a.md": "---\nname: Twin\ndefault: true\n---\n", "agents/b.md": "---\nname: twin\n---\n", "agents/c.md": "---\nname: c\ndefault: true\n---\n",
-			"modes/a.md": "---\nname: m\n---\n", "modes/sub/b.md": "---\nname: M\n---\n",
+			"agents/a.md": "---\nname: Twin\ndefault: true\n---\n", "agents/b.md": "---\nname: twin\n---\n",
+			"agents/c.md": "---\nname: c\ndefault: true\n---\n",
+			"modes/a.md":  "---\nname: m\n---\n", "modes/sub/b.md": "---\nname: M\n---\n",
 			"prompts/p.md": "x", "prompts/q.md": "---\nname: P\n---\nx",
 			"providers/a.yaml": "x: {type: ollama}\n", "providers/b.yaml": "y: {type: ollama}\nX: {type: ollama}\n",
 		},
@@ -122,16 +126,19 @@ features/f.yaml:3: title.prompt: no prompt "systm" (did you mean "system"?)
 modes/m.md:4: features.compaction.agent: no agent "agent-c" (did you mean "agent-a"?)
 modes/m.md:4: features.compaction.prompt: no prompt "nowhere" (prompts: system)`},
 		{"no follow-up mistakes of a broken file", map[string]string{
-			"agents/a.md": "---\nname: a\nmode: m\nmodel: {provider: p}\ninherit: [b]\n---\n", "agents/b.md": "---\nname: [b\n---\n",
-			"modes/m.md": "---\nname: m\n", "providers/p.yaml": "p: {\n",
+			"agents/a.md": "---\nname: a\nmode: m\nmodel: {provider: p}\ninherit: [b]\n---\n",
+			"agents/b.md": "---\nname: [b\n---\n",
+			"modes/m.md":  "---\nname: m\n", "providers/p.yaml": "p: {\n",
 		},
 			`agents/b.md:3: invalid YAML: while parsing a flow sequence that starts on line 2: did not find expected ',' or ']'
 modes/m.md:1: frontmatter is not closed (no second ` + "`---`" + ` line)
 providers/p.yaml:2: invalid YAML: while parsing a flow node: did not find expected node content`},
 		{"inherit", map[string]string{
-			"agents/a.md": "---\nname: a\ninherit: [b]\n---\n", "agents/b.md": "---\nname: b\ninherit:\n  - c\n---\n", "agents/c.md": "---\nname: c\ninherit: [a]\n---\n",
-			"agents/d.md": "---\nname: d\ninherit:\n  - a\n  - expolre\n---\n", "agents/self.md": "---\nname: self\ninherit: [SELF]\n---\n",
-			"modes/m.md": "---\nname: m\ninherit: [zzz]\n---\n",
+			"agents/a.md": "---\nname: a\ninherit: [b]\n---\n", "agents/b.md": "---\nname: b\ninherit:\n  - c\n---\n",
+			"agents/c.md":    "---\nname: c\ninherit: [a]\n---\n",
+			"agents/d.md":    "---\nname: d\ninherit:\n  - a\n  - expolre\n---\n",
+			"agents/self.md": "---\nname: self\ninherit: [SELF]\n---\n",
+			"modes/m.md":     "---\nname: m\ninherit: [zzz]\n---\n",
 		},
 			`agents/a.md:3: inherit: agents inherit in a circle: a -> b -> c -> a
 agents/d.md:5: inherit[1]: no agent "expolre" (did you mean "explore"?)
@@ -159,7 +166,10 @@ providers/p.yaml:8: d.url: "ftp://x" is not an http or https address
 providers/p.yaml:9: d.api: only type openai has one
 providers/p.yaml:10: d.script: only type script has one
 providers/p.yaml:13: e.retry.max_attempts: 50 is too large (at most 20)`},
-		{"places", map[string]string{"agnets/a.md": "x", "stuff/a.md": "x", "features.yaml": "x", "agents/a.yaml": "x", "hooks/h.md": "x", "tools/x.yaml": ""},
+		{"places", map[string]string{
+			"agnets/a.md": "x", "stuff/a.md": "x", "features.yaml": "x", "agents/a.yaml": "x", "hooks/h.md": "x",
+			"tools/x.yaml": "",
+		},
 			`agents/a.yaml: agents are *.md files
 agnets: unknown directory (did you mean "agents"?)
 features.yaml: file is in no directory of config (agents, commands, features, hooks, mcp, modes, prompts, providers, rules, sandbox, tasks, tools)
@@ -219,7 +229,10 @@ func TestUnreadable(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{"", "tools: {max_steps: 5}", "plugins: {config: {global: &a {x: *a}}}", "? [a]\n: 1", "tools: &t\n  <<: *t\n", "<<: [{title: {}}]", "thinking: !!binary aGk=", "tools: {bash: {timeout: 5m}}\n---\n"} {
+	for _, s := range []string{
+		"", "tools: {max_steps: 5}", "plugins: {config: {global: &a {x: *a}}}", "? [a]\n: 1", "tools: &t\n  <<: *t\n",
+		"<<: [{title: {}}]", "thinking: !!binary aGk=", "tools: {bash: {timeout: 5m}}\n---\n",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {

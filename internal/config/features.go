@@ -40,7 +40,8 @@ type ToolFeatures struct {
 	Result ResultLimit `yaml:"result"`
 	Bash   Bash        `yaml:"bash"`
 
-	ReadSmallFileTokens    int `yaml:"read_small_file_tokens" min:"0"` // Files up to this size are read whole; 0 is off.
+	// Files up to this size are read whole; 0 is off.
+	ReadSmallFileTokens    int `yaml:"read_small_file_tokens" min:"0"`
 	UserInputMaxPercentage int `yaml:"user_input_max_percentage" min:"0" max:"100"`
 }
 
@@ -92,8 +93,9 @@ type Truncation struct {
 
 // Compaction says when and how a long conversation is summarised.
 type Compaction struct {
-	Threshold        int    `yaml:"threshold" min:"0" max:"100"` // Percent of the context window; 0 switches automatic compaction off.
-	MaxTokens        int    `yaml:"max_tokens" min:"0"`          // Absolute limit, wins over Threshold; 0 is none.
+	// Percent of the context window; 0 switches automatic compaction off.
+	Threshold        int    `yaml:"threshold" min:"0" max:"100"`
+	MaxTokens        int    `yaml:"max_tokens" min:"0"` // Absolute limit, wins over Threshold; 0 is none.
 	KeepLastMessages int    `yaml:"keep_last_messages" min:"0"`
 	Agent            string `yaml:"agent"`  // Who summarises; empty is the current agent.
 	Prompt           string `yaml:"prompt"` // Named prompt; empty is the built-in one.
@@ -220,7 +222,8 @@ func checkFeatures(d *strictyaml.Decoder, n *yaml.Node, path string) {
 		var divisor float64
 		scratch := strictyaml.Decoder{Errors: &Errors{}} // What is no number was reported before.
 		if scratch.Decode(v, &divisor, "") && v.Tag != "!!null" && divisor <= 0 {
-			d.Errorf(v, strictyaml.Join(path, "estimation.divisor"), "%s is too small (more than 0)", wording.Short(v.Value))
+			at := strictyaml.Join(path, "estimation.divisor")
+			d.Errorf(v, at, "%s is too small (more than 0)", wording.Short(v.Value))
 		}
 	}
 }

@@ -118,7 +118,9 @@ gate: {inherit: [zero], on_failure: block}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, enabled := range map[string]bool{"a": false, "absent": false, "on": true, "both": false, "deep": true, "zero": true} {
+	for name, enabled := range map[string]bool{
+		"a": false, "absent": false, "on": true, "both": false, "deep": true, "zero": true,
+	} {
 		if hks[name].Enabled() != enabled {
 			t.Errorf("%s: enabled %v", name, !enabled)
 		}
@@ -204,7 +206,9 @@ func TestHookOrder(t *testing.T) {
 func TestHookErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"typo", "a:\n  event: pre\n  comand: x\n", `h.yaml:3: a.comand: unknown key (did you mean "command"?)`},
-		{"event", "a:\n  event: mid\n  command: x\n", `h.yaml:2: a.event: "mid" is not one of pre, post, session_start`},
+		{
+			"event", "a:\n  event: mid\n  command: x\n", `h.yaml:2: a.event: "mid" is not one of pre, post, session_start`,
+		},
 		{"no event", "a:\n  command: x\n", "h.yaml:1: a.event: missing (write event: pre or event: post)"},
 		{"no command", "a:\n  event: pre\n", "h.yaml:1: a.command: missing"},
 		{"matcher", "a:\n  event: pre\n  command: x\n  matcher: \"(\"\n", "h.yaml:4: a.matcher: error parsing " +
@@ -213,17 +217,26 @@ func TestHookErrors(t *testing.T) {
 		{"syntax", "a:\n  event: pre\n  command: if true\n", "h.yaml:3: a.command: script: 1:1: `if <cond>` " +
 			"must be followed by `then`"},
 		{"timeout", "a:\n  event: pre\n  command: x\n  timeout: -1\n", "h.yaml:4: a.timeout: must not be negative"},
-		{"cycle", "a: {event: pre, command: x, depends: [b]}\nb: {event: pre, command: x, depends: [a]}\n", "h.yaml:2: b.depends: hooks depend on each other in a circle: a -> b -> a"},
+		{
+			"cycle", "a: {event: pre, command: x, depends: [b]}\nb: {event: pre, command: x, depends: [a]}\n",
+			"h.yaml:2: b.depends: hooks depend on each other in a circle: a -> b -> a",
+		},
 		{"own cycle", "a: {event: pre, command: x, depends: [a]}\n", "h.yaml:1: a.depends: hooks depend on each " +
 			"other in a circle: a -> a"},
 		{"missing", "go:format: {event: pre, command: x}\nb: {event: pre, command: x, depends: [go:fmt]}\n", `h.yaml:2: b.depends: no hook "go:fmt" (did you mean "go:format"?)`},
 		{"other event", "a: {event: pre, command: x}\nb: {event: post, command: x, depends: [a]}\n", `h.yaml:2: b.depends: hook "a" runs at event pre, not post`},
 		{"parent", "a: {event: pre, command: x}\nb:\n  inherit:\n  - aa\n", `h.yaml:4: inherit[0]: no hook "aa" (did you mean "a"?)`},
 		{"circle of parents", "a: {inherit: [b]}\nb: {inherit: [a]}\n", "hooks inherit in a circle: a -> b -> a"},
-		{"fragment", "go:lint:\n  depends: [go:fix] # runs after go:fix completes\n", "h.yaml:1: go:lint.event: missing"},
+		{
+			"fragment", "go:lint:\n  depends: [go:fix] # runs after go:fix completes\n",
+			"h.yaml:1: go:lint.event: missing",
+		},
 		{"matcher elsewhere", "a: {event: session_end, command: x, matcher: M}\n", "a.matcher: only hooks at " +
 			"event pre or post can have one, this one runs at session_end"},
-		{"closed gate after the fact", "a: {event: post, command: x, on_failure: block}\n", "a.on_failure: nothing can be blocked at event post (only at pre and user_message)"},
+		{
+			"closed gate after the fact", "a: {event: post, command: x, on_failure: block}\n",
+			"a.on_failure: nothing can be blocked at event post (only at pre and user_message)",
+		},
 		{"silent gate", "a: {event: pre, command: x, on_failure: block, silent: true}\n", "a.on_failure: a " +
 			"silent hook cannot block (write silent: false)"},
 		{"on_failure", "a: {event: pre, command: x, on_failure: deny}\n", `a.on_failure: "deny" is not one of allow, block`},
@@ -247,7 +260,10 @@ func TestHookErrors(t *testing.T) {
 }
 
 func FuzzHooks(f *testing.F) {
-	for _, s := range []string{goChain, "a: {event: pre, command: x, depends: [a]}", "a: &a {inherit: [a]}\nb: *a", "a: {<<: {event: pre}}", "a: {disabled: maybe}"} {
+	for _, s := range []string{
+		goChain, "a: {event: pre, command: x, depends: [a]}", "a: &a {inherit: [a]}\nb: *a", "a: {<<: {event: pre}}",
+		"a: {disabled: maybe}",
+	} {
 		f.Add(s)
 	}
 	dir := f.TempDir()

@@ -125,7 +125,9 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(src)
-	for _, typ := range []reflect.Type{reflect.TypeFor[config.Features](), reflect.TypeFor[config.Agent](), reflect.TypeFor[config.Provider]()} {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[config.Features](), reflect.TypeFor[config.Agent](), reflect.TypeFor[config.Provider](),
+	} {
 		for _, key := range keys(typ, nil) {
 			if key != "-" && !strings.Contains(page, "`"+key) && !strings.Contains(page, "."+key) {
 				t.Errorf("key %s of %v is not documented", key, typ)
@@ -242,7 +244,9 @@ func TestBuiltinTemplates(t *testing.T) {
 		if err := tpl.Execute(&b, data); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"[agent]", "[files]", "[instructions]", "## Active Mode: plan\n\n[mode]", "/w", "box", "rules", "hooks"} {
+		for _, want := range []string{
+			"[agent]", "[files]", "[instructions]", "## Active Mode: plan\n\n[mode]", "/w", "box", "rules", "hooks",
+		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s lacks %q:\n%s", p.Name, want, b.String())
 			}

@@ -46,7 +46,10 @@ func TestRenderErrors(t *testing.T) {
 		},
 		{Prompt{Agent: "{{ .Workdir }}"}, `there is no "Workdir" here (did you mean "WorkDir"?)`},
 		{Prompt{Mode: "{{ if }}"}, "mode prompt of agent main, line 1: template: "},
-		{Prompt{Mode: "x\n{{ .No }}", Origins: PromptOrigins{Mode: Origin{"modes/m.md", 7}}}, "modes/m.md:8: template: "},
+		{
+			Prompt{Mode: "x\n{{ .No }}", Origins: PromptOrigins{Mode: Origin{"modes/m.md", 7}}},
+			"modes/m.md:8: template: ",
+		},
 		{Prompt{Agent: "{{ lower .Tools }}"}, "the value is of another kind than the function takes"},
 		{Prompt{System: `{{ template "nobody" }}`}, `system prompt of agent main, line 1: template: `},
 	} {

@@ -53,7 +53,8 @@ func TestCut(t *testing.T) {
 				got := x.Cut(text, limit)
 				note := strings.Index(got, "[…")
 				left := len(got) - len(got[note:strings.Index(got, "a time.]")+len("a time.]")])
-				if !utf8.ValidString(got) || x.Real(left/4) > limit+2 || !strings.HasPrefix(text, got[:max(note-2, 0)]) {
+				if !utf8.ValidString(got) || x.Real(left/4) > limit+2 ||
+					!strings.HasPrefix(text, got[:max(note-2, 0)]) {
 					t.Errorf("scale %d, limit %d: %d bytes left", scale, limit, left)
 				}
 			}

@@ -31,7 +31,9 @@ func (f fake) kind(handlers lifecycle.Kind) extension.Kind {
 				Bindings: func() []lifecycle.Binding {
 					return []lifecycle.Binding{{
 						Source: lifecycle.Source{Name: f.name}, Moment: lifecycle.SessionStart,
-						Handler: lifecycle.HandlerFunc(func(context.Context, *lifecycle.Event) (lifecycle.Reply, error) {
+						Handler: lifecycle.HandlerFunc(func(
+							context.Context, *lifecycle.Event,
+						) (lifecycle.Reply, error) {
 							return lifecycle.Reply{Result: sdk.Result{Notice: f.name}}, nil
 						}),
 					}}
@@ -81,7 +83,9 @@ func TestReload(t *testing.T) {
 	if err := s.Reload(t.Context(), []extension.Kind{broken.kind("")}, nil, nil); err == nil {
 		t.Error("a kind that cannot be loaded is accepted")
 	}
-	if err := s.Reload(t.Context(), []extension.Kind{two.kind(lifecycle.Plugin)}, nil, func() error { return nil }); err != nil {
+	if err := s.Reload(
+		t.Context(), []extension.Kind{two.kind(lifecycle.Plugin)}, nil, func() error { return nil },
+	); err != nil {
 		t.Fatal(err)
 	}
 	if got := notices(t, p); !slices.Equal(got, []string{"two"}) {
@@ -99,7 +103,9 @@ func TestReload(t *testing.T) {
 func TestTools(t *testing.T) {
 	t.Parallel()
 	var log []string
-	strict := fake{name: "strict", log: &log, tool: tool.Tool{Name: "A", Source: tool.Source{Kind: "x", Name: "strict"}}}
+	strict := fake{
+		name: "strict", log: &log, tool: tool.Tool{Name: "A", Source: tool.Source{Kind: "x", Name: "strict"}},
+	}
 	builtin := []tool.Tool{{Name: "A", Source: tool.Source{Kind: "builtin"}}}
 	p := lifecycle.New(lifecycle.Options{})
 	k := strict.kind("")

@@ -270,8 +270,14 @@ func TestPolicyOrder(t *testing.T) {
 		{guard.Rules{Confirm: []string{"*"}}, true, ""},
 		{guard.Rules{Confirm: []string{"*"}, Auto: []string{"Bash"}}, false, ""},
 		{guard.Rules{Confirm: []string{"*"}, Auto: []string{"Bash:git status*"}}, false, ""},
-		{guard.Rules{Confirm: []string{"*"}, Auto: []string{"Bash:git push*", "Read"}}, false, "ask: tool policy, confirm: *"},
-		{guard.Rules{Deny: []string{"Bash:git*"}, Confirm: []string{"*"}, Auto: []string{"*"}}, true, "block: denied by the tool policy (deny: Bash:git*)"},
+		{
+			guard.Rules{Confirm: []string{"*"}, Auto: []string{"Bash:git push*", "Read"}}, false,
+			"ask: tool policy, confirm: *",
+		},
+		{
+			guard.Rules{Deny: []string{"Bash:git*"}, Confirm: []string{"*"}, Auto: []string{"*"}}, true,
+			"block: denied by the tool policy (deny: Bash:git*)",
+		},
 		{guard.Rules{Deny: []string{"bash"}}, false, ""}, // Tool names are case-sensitive. HO-59
 		{guard.Rules{Auto: []string{"Read"}}, false, ""},
 		{guard.Rules{Confirm: []string{"*:*"}, Auto: []string{"Bash:git status -s"}}, false, ""},
@@ -415,7 +421,11 @@ func TestPolicyWhole(t *testing.T) {
 	script := "cd x && rm *.o"
 	w.approvals.Allow(guard.Suggest("Bash", args{"command": script}))
 	w.approvals.Allow("Bash:=rm a*")
-	for command, want := range map[string]string{"rm a*": "pass", "rm a*; rm a*": "pass", "rm abc": "ask", "rm a* b*": "ask", "sudo rm a*": "ask", script: "pass", " " + script + "\n": "pass", script + " && rm y": "ask", "rm *.o": "ask", "cd x && rm a.o": "ask"} {
+	for command, want := range map[string]string{
+		"rm a*": "pass", "rm a*; rm a*": "pass", "rm abc": "ask", "rm a* b*": "ask", "sudo rm a*": "ask",
+		script: "pass", " " + script + "\n": "pass", script + " && rm y": "ask", "rm *.o": "ask",
+		"cd x && rm a.o": "ask",
+	} {
 		if got := verdict(w.judge("Bash", args{"command": command}, false)); got != want {
 			t.Errorf("%q: %s, want %s", command, got, want)
 		}
@@ -454,7 +464,10 @@ func TestPolicyPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"src/out": outside, "src/in": filepath.Join(w.dir, "keep"), "src/new": filepath.Join(outside, "new"), "src/loop": "loop", "src/rel": "../keep/not/there"} {
+	for link, to := range map[string]string{
+		"src/out": outside, "src/in": filepath.Join(w.dir, "keep"), "src/new": filepath.Join(outside, "new"),
+		"src/loop": "loop", "src/rel": "../keep/not/there",
+	} {
 		if err := os.Symlink(to, filepath.Join(w.dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -669,8 +682,10 @@ func TestSuggest(t *testing.T) {
 // allows this command and no other.
 func TestApprovalOfLines(t *testing.T) {
 	for _, command := range []string{
-		"echo a\necho b", "echo a\r\necho b", "if x; then\n\ty\nfi", "cat <<EOF\n  - a: b\n---\n...\nEOF", "# '\"\necho *", "echo 'a \n\n\n b'",
-		"echo a \\\n  b \\\n c > x", "echo \u0085\u2028\ufeff\necho \x1b", "echo " + strings.Repeat("long ", 100) + "\necho b",
+		"echo a\necho b", "echo a\r\necho b", "if x; then\n\ty\nfi", "cat <<EOF\n  - a: b\n---\n...\nEOF",
+		"# '\"\necho *", "echo 'a \n\n\n b'",
+		"echo a \\\n  b \\\n c > x", "echo \u0085\u2028\ufeff\necho \x1b",
+		"echo " + strings.Repeat("long ", 100) + "\necho b",
 	} {
 		file := filepath.Join(t.TempDir(), "approvals.yaml")
 		var a guard.Approvals
@@ -693,7 +708,10 @@ func TestApprovalOfLines(t *testing.T) {
 			t.Errorf("%q: %q", command, got)
 		}
 		blanks := strings.NewReplacer("\r", "", "\n", " ").Replace(command)
-		for _, other := range []string{blanks, command + "\nls", "ls\n" + command, command + " b", strings.Replace(command, "\n", "\n\n", 1) + " #"} {
+		for _, other := range []string{
+			blanks, command + "\nls", "ls\n" + command, command + " b",
+			strings.Replace(command, "\n", "\n\n", 1) + " #",
+		} {
 			if got := w.judge("Bash", args{"command": other}, false); verdict(got) != "ask" {
 				t.Errorf("%q is allowed by the pattern for %q", other, command)
 			}
@@ -705,7 +723,8 @@ func TestApprovalOfLines(t *testing.T) {
 func TestRulesMistakes(t *testing.T) {
 	names := []string{"Bash", "Read", "Write", "gotify"}
 	for pattern, want := range map[string]string{
-		"Bash": "", "Bash:rm *": "", "*": "", "*:x": "", "B*": "", "mcp__x__y": "", "mcp__*": "", "Write:/etc/(x)": "", "Bash:echo (a b)": "", "gotify": "",
+		"Bash": "", "Bash:rm *": "", "*": "", "*:x": "", "B*": "", "mcp__x__y": "", "mcp__*": "", "Write:/etc/(x)": "",
+		"Bash:echo (a b)": "", "gotify": "",
 		"bash":             `there is no tool "bash" (did you mean "Bash"?)`,
 		"Bsh:rm*":          `there is no tool "Bsh" (did you mean "Bash:rm*"?)`,
 		"Deploy":           `there is no tool "Deploy" (it may come from an extension that is off)`,

@@ -39,8 +39,10 @@ func TestClaude(t *testing.T) {
 	}
 	all := strings.Join(report, "\n")
 	for _, want := range []string{
-		`PreToolUse hook 2: type "prompt" has no equivalent`, "PreToolUse hook 4: matcher \"(\"", "PostToolUse hook 1: async has no equivalent",
-		`PostToolUse hook 2: command "if" cannot be run`, "event Notification has no equivalent", "event SessionStart cannot be read",
+		`PreToolUse hook 2: type "prompt" has no equivalent`, "PreToolUse hook 4: matcher \"(\"",
+		"PostToolUse hook 1: async has no equivalent",
+		`PostToolUse hook 2: command "if" cannot be run`, "event Notification has no equivalent",
+		"event SessionStart cannot be read",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the report lacks %q:\n%s", want, all)
@@ -142,7 +144,10 @@ func TestDialects(t *testing.T) {
 		{`{"decision": "approve"}`, ""},
 		{`{"decision": "approve", "hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "r"}}`, "deny r"},
 		{`{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "r"}}`, "ask r"},
-		{`{"hookSpecificOutput": {"permissionDecision": "allow", "additionalContext": "c"}, "message": "m"}`, "message m\nc"},
+		{
+			`{"hookSpecificOutput": {"permissionDecision": "allow", "additionalContext": "c"}, "message": "m"}`,
+			"message m\nc",
+		},
 		{`{"continue": false, "stopReason": "s"}`, "stop s"},
 		{`{"continue": true, "suppressOutput": true, "systemMessage": "n"}`, "notice n"},
 		{`{"deny": null, "ask": null, "decision": null, "continue": null, "hookSpecificOutput": null, "updated_input": null}`, ""},

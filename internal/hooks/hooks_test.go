@@ -86,7 +86,10 @@ func TestPackageComment(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := file.Doc.Text()
-	for _, want := range []string{"Package hooks", ".aura/config/hooks/**/*.yaml", "regular", "mvdan/sh", "JSON context", "- 0:", "- 2:", "- other:"} {
+	for _, want := range []string{
+		"Package hooks", ".aura/config/hooks/**/*.yaml", "regular", "mvdan/sh", "JSON context", "- 0:", "- 2:",
+		"- other:",
+	} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("the package comment lacks %q:\n%s", want, doc)
 		}
@@ -133,7 +136,10 @@ func TestNew(t *testing.T) {
 		t.Errorf("%+v", r.Pre)
 	}
 	for _, deps := range []config.Hooks{
-		{"a": {Event: "pre", Command: "x", Depends: []string{"b"}}, "b": {Event: "pre", Command: "x", Depends: []string{"a"}}},
+		{
+			"a": {Event: "pre", Command: "x", Depends: []string{"b"}},
+			"b": {Event: "pre", Command: "x", Depends: []string{"a"}},
+		},
 		{"a": {Event: "pre", Command: "x", Depends: []string{"nobody"}}},
 		{"a": {Event: "post", Command: "x", Depends: []string{"b"}}, "b": one("pre", "x")},
 	} {
@@ -153,7 +159,8 @@ func TestNew(t *testing.T) {
 func TestMatchedPaths(t *testing.T) {
 	paths := []string{"/a/b/x.go", "/a/b/y.md", "z.go"}
 	for glob, want := range map[string]string{
-		"": "/a/b/x.go /a/b/y.md z.go", "*.go": "/a/b/x.go z.go", "b/*.go": "", "y.??": "/a/b/y.md", "[": "", "*": "/a/b/x.go /a/b/y.md z.go",
+		"": "/a/b/x.go /a/b/y.md z.go", "*.go": "/a/b/x.go z.go", "b/*.go": "", "y.??": "/a/b/y.md", "[": "",
+		"*": "/a/b/x.go /a/b/y.md z.go",
 	} {
 		if got := strings.Join(hooks.Entry{Files: glob}.MatchedPaths(paths), " "); got != want {
 			t.Errorf("%q: %s", glob, got)
@@ -178,7 +185,10 @@ func TestFiring(t *testing.T) {
 	}{
 		{"Bash", map[string]any{"command": "x.py"}, "all"},
 		{"Write", map[string]any{"path": "x.go"}, "all go write"},
-		{"Patch", map[string]any{"patch": "*** Begin Patch\n*** Update File: a.txt\n*** Add File: b.py\n"}, "all py write"},
+		{
+			"Patch", map[string]any{"patch": "*** Begin Patch\n*** Update File: a.txt\n*** Add File: b.py\n"},
+			"all py write",
+		},
 		{"Read", map[string]any{"path": "x.txt"}, "all"},
 		{"MemoryWrite", nil, "all write"}, // Unanchored.
 		{"write", nil, "all"},             // Case matters.
@@ -224,7 +234,10 @@ func TestExitCodes(t *testing.T) {
 		{"exit 1 without words", "exit 1", false, hooks.Result{}, hooks.Result{}},
 		{"deny", `echo '{"deny": true, "reason": "no"}'`, false, blocked("no"), said("no")},
 		{"deny without a reason", `echo '{"deny": true}'`, false, blocked("denied by hook"), hooks.Result{}},
-		{"the printed sample", sample, false, blocked("File contains forbidden pattern."), said("Formatted successfully.\nFile contains forbidden pattern.")},
+		{
+			"the printed sample", sample, false, blocked("File contains forbidden pattern."),
+			said("Formatted successfully.\nFile contains forbidden pattern."),
+		},
 		{"silent", "echo hi; echo why >&2; exit 2", true, hooks.Result{}, hooks.Result{}},
 		{"silent deny", sample, true, hooks.Result{}, hooks.Result{}},
 		{"nobody to ask", `echo '{"ask": true, "reason": "sure?"}'`, false, blocked("sure?"), hooks.Result{}},
@@ -297,10 +310,9 @@ func TestInput(t *testing.T) {
 		}
 		return strings.TrimRight(string(text), "\n")
 	}
-	if got, want := read(
-		"pre.json",
-	), `{"hook_event":"PreToolUse","tool":{"name":"Bash","input":{"command":"a && b > c"}},"cwd":"`+dir+`"}`; got != want {
-		t.Errorf("%s\nwant %s", got, want)
+	payload := `{"hook_event":"PreToolUse","tool":{"name":"Bash","input":{"command":"a && b > c"}},"cwd":"` + dir + `"}`
+	if got := read("pre.json"); got != payload {
+		t.Errorf("%s\nwant %s", got, payload)
 	}
 	if read("env") != "unset" {
 		t.Errorf("FILE=%s", read("env"))

@@ -142,7 +142,9 @@ func checkPrograms(o Options, h *config.Hook) (list []extension.Finding) {
 			list = append(list, extension.Finding{
 				Level: extension.Error, Subject: "hook " + h.Name,
 				Text: fmt.Sprintf("command %q is not found", program),
-				Hint: fmt.Sprintf("install it, correct %s:%d, or set disabled: true there", h.Source.File, h.Source.Line),
+				Hint: fmt.Sprintf(
+					"install it, correct %s:%d, or set disabled: true there", h.Source.File, h.Source.Line,
+				),
 			})
 		}
 	}

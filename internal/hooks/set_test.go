@@ -297,8 +297,10 @@ func TestFilters(t *testing.T) {
 		"z:Say":     {Event: "pre", Command: "echo say >>log"},
 	}, Options{Filters: func(agent, mode string) []tool.Filter { return []tool.Filter{agents[agent], modes[mode]} }})
 	for _, tt := range []struct{ agent, mode, want string }{
-		{"", "", "format fix lint say"}, {"only-go", "", "format fix lint"}, {"no-go", "", "say"}, {"no-go", "all", "say"},
-		{"both", "", "format fix"}, {"first", "", "say"}, {"", "quiet", "format fix lint"}, {"free", "", "format fix lint say"}, {"", "", "format fix lint say"},
+		{"", "", "format fix lint say"}, {"only-go", "", "format fix lint"}, {"no-go", "", "say"},
+		{"no-go", "all", "say"},
+		{"both", "", "format fix"}, {"first", "", "say"}, {"", "quiet", "format fix lint"},
+		{"free", "", "format fix lint say"}, {"", "", "format fix lint say"},
 	} {
 		b.at(
 			lifecycle.BeforeToolExecution,
@@ -329,18 +331,29 @@ func TestMoments(t *testing.T) {
 			func(o lifecycle.Outcome) bool { return o.Blocked != nil && o.Blocked.Reason == "no" }},
 		{"user_message", `echo '{"text": "rewritten"}'`, &sdk.UserMessageContext{Context: c, Text: "hi"}, nil,
 			func(o lifecycle.Outcome) bool { return o.Data.(*sdk.UserMessageContext).Text == "rewritten" }},
-		{"before_chat", `echo '{"message": "m", "request": {"append_system": "be brief"}}'`, &sdk.BeforeChatContext{Context: c}, nil,
+		{"before_chat", `echo '{"message": "m", "request": {"append_system": "be brief"}}'`,
+			&sdk.BeforeChatContext{Context: c}, nil,
 			func(o lifecycle.Outcome) bool { return o.Said[0].Eject && o.System[0] == "be brief" && !o.Skip }},
-		{"before_chat", `echo '{"continue": false}'`, &sdk.BeforeChatContext{Context: c}, nil, func(o lifecycle.Outcome) bool { return o.Skip && len(o.Notices) == 1 }},
+		{
+			"before_chat", `echo '{"continue": false}'`, &sdk.BeforeChatContext{Context: c}, nil,
+			func(o lifecycle.Outcome) bool { return o.Skip && len(o.Notices) == 1 },
+		},
 		{"after_response", "cat >in; echo ping", &sdk.AfterResponseContext{Context: c, Response: "done"}, []string{`"response":"done"`},
 			func(o lifecycle.Outcome) bool { return len(o.Said) == 0 }},
 		{"after_response", "echo more >&2; exit 2", &sdk.AfterResponseContext{Context: c, Response: "done"}, nil,
 			func(o lifecycle.Outcome) bool { return len(o.Said) == 1 && strings.HasSuffix(o.Said[0].Text, "more") }},
-		{"after_response", `echo '{"response": {"content": "stored"}}'`, &sdk.AfterResponseContext{Context: c, Response: "done"}, nil,
+		{"after_response", `echo '{"response": {"content": "stored"}}'`, &sdk.AfterResponseContext{
+			Context: c, Response: "done",
+		}, nil,
 			func(o lifecycle.Outcome) bool { return o.Data.(*sdk.AfterResponseContext).Response == "stored" }},
-		{"on_error", `cat >in; echo '{"error": {"retry": true}}'`, &sdk.OnErrorContext{Context: c, Error: "503", ErrorType: "server"}, []string{`"error":"503"`, `"error_type":"server"`},
+		{"on_error", `cat >in; echo '{"error": {"retry": true}}'`, &sdk.OnErrorContext{
+			Context: c, Error: "503", ErrorType: "server",
+		}, []string{`"error":"503"`, `"error_type":"server"`},
 			func(o lifecycle.Outcome) bool { return o.Retry }},
-		{"before_compaction", "exit 2", &sdk.BeforeCompactionContext{Context: c}, nil, func(o lifecycle.Outcome) bool { return o.Skip }},
+		{
+			"before_compaction", "exit 2", &sdk.BeforeCompactionContext{Context: c}, nil,
+			func(o lifecycle.Outcome) bool { return o.Skip },
+		},
 		{"after_compaction", "cat >in", &sdk.AfterCompactionContext{Context: c, PreMessages: 9}, []string{`"pre_messages":9`}, func(o lifecycle.Outcome) bool { return true }},
 		{"agent_switch", "cat >in", &sdk.OnAgentSwitchContext{Context: c, NewAgent: "B"}, []string{`"new_agent":"B"`, `"hook_event":"OnAgentSwitch"`}, func(o lifecycle.Outcome) bool { return true }},
 		{"session_end", "cat >in; echo bye", &sdk.SessionEndContext{Context: c, Reason: "exit"}, []string{`"reason":"exit"`}, func(o lifecycle.Outcome) bool { return len(o.Said) == 0 }},
@@ -376,7 +389,8 @@ func TestEnv(t *testing.T) {
 		list []string
 		want string
 	}{
-		{nil, "t a b /h go unset"}, {[]string{}, "   /h go unset"}, {[]string{"GO_*"}, " a b /h go unset"}, {[]string{"TOKEN", "FILE"}, "t   /h go unset"},
+		{nil, "t a b /h go unset"}, {[]string{}, "   /h go unset"}, {[]string{"GO_*"}, " a b /h go unset"},
+		{[]string{"TOKEN", "FILE"}, "t   /h go unset"},
 	} {
 		b := newBed(
 			t,
@@ -545,7 +559,10 @@ func TestConcurrent(t *testing.T) {
 
 // The glob of a hook is filepath.Match on base names, however it is computed.
 func FuzzMatcher(f *testing.F) {
-	for _, s := range [][2]string{{"*.go", "/a/b.go"}, {"*", "/"}, {"*.go", "/a.go/b"}, {"[a-z]*", "/x"}, {"*\\.go", "/x.go"}, {"", "/x"}, {"*go/x", "/ago/x"}} {
+	for _, s := range [][2]string{
+		{"*.go", "/a/b.go"}, {"*", "/"}, {"*.go", "/a.go/b"}, {"[a-z]*", "/x"}, {"*\\.go", "/x.go"}, {"", "/x"},
+		{"*go/x", "/ago/x"},
+	} {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, glob, path string) {

@@ -55,7 +55,9 @@ func TestSplitUnterminated(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, s := range []string{"", "---\na: 1\n---\nb\n", "---\r\n---\r\n", "\xef\xbb\xbf---\n---", "x\n---\n", "---\n\n\n---\n\n \nz"} {
+	for _, s := range []string{
+		"", "---\na: 1\n---\nb\n", "---\r\n---\r\n", "\xef\xbb\xbf---\n---", "x\n---\n", "---\n\n\n---\n\n \nz",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {

@@ -78,7 +78,9 @@ func TestEverything(t *testing.T) {
 	h := open(t, mcp.Options{Dir: t.TempDir(), Ask: func(_ context.Context, q tool.Question) ([]string, error) {
 		asked = true
 		return nil, context.Canceled
-	}}, mcp.Server{Name: "everything", Type: "stdio", Command: "node", Args: []string{script, "stdio"}, Timeout: 20 * time.Second})
+	}}, mcp.Server{
+		Name: "everything", Type: "stdio", Command: "node", Args: []string{script, "stdio"}, Timeout: 20 * time.Second,
+	})
 	if got := h.Connected(); !slices.Equal(got, []string{"everything"}) {
 		t.Fatalf("not connected: %q", h.Notices())
 	}

@@ -163,7 +163,9 @@ func (c *conn) tools(taken map[string]bool) (list []tool.Tool, originals []strin
 			Source:      tool.Source{Kind: "mcp", Name: c.server.Name},
 			InProcess:   true,
 			SideEffects: e.effects,
-			Execute:     func(ctx context.Context, call tool.Call) (tool.Result, error) { return c.call(ctx, e.name, call) },
+			Execute: func(ctx context.Context, call tool.Call) (tool.Result, error) {
+				return c.call(ctx, e.name, call)
+			},
 		})
 		originals = append(originals, e.name)
 	}

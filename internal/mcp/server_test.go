@@ -66,7 +66,8 @@ func TestLoad(t *testing.T) {
 		got[s.Name] = s
 	}
 	if len(got) != 4 || got["A"].Type != "http" || !got["A"].Deferred || got["A"].Line != 1 || got["A"].When() == nil ||
-		got["b"].Command != "json" || got["b"].Timeout != 1500*time.Millisecond || got["b"].Type != "stdio" || got["b"].Line != 4 ||
+		got["b"].Command != "json" || got["b"].Timeout != 1500*time.Millisecond || got["b"].Type != "stdio" ||
+		got["b"].Line != 4 ||
 		got["c"].Timeout != 5*time.Second || got["c"].When() != nil || got["d"].Type != "http" {
 		t.Errorf("servers: %+v", servers)
 	}

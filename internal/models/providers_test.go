@@ -85,10 +85,16 @@ func TestFromEnv(t *testing.T) {
 		{nil, "", "", "", "", false},
 		{map[string]string{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "o"}, "anthropic", "anthropic", "", "k", true},
 		{map[string]string{"OPENAI_API_KEY": "o$x", "GEMINI_API_KEY": "g"}, "openai", "openai", "", "o$x", true},
-		{map[string]string{"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://x/v1"}, "openai", "openai", "http://x/v1", "o", true},
+		{
+			map[string]string{"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://x/v1"}, "openai", "openai",
+			"http://x/v1", "o", true,
+		},
 		{map[string]string{"GOOGLE_API_KEY": "g", "OPENROUTER_API_KEY": "r"}, "google", "google", "", "g", true},
 		{map[string]string{"GOOGLE_API_KEY": "g", "GEMINI_API_KEY": "first"}, "google", "google", "", "first", true},
-		{map[string]string{"OPENROUTER_API_KEY": "r", "OLLAMA_HOST": "h"}, "openrouter", "openai", "https://openrouter.ai/api/v1", "r", true},
+		{
+			map[string]string{"OPENROUTER_API_KEY": "r", "OLLAMA_HOST": "h"}, "openrouter", "openai",
+			"https://openrouter.ai/api/v1", "r", true,
+		},
 		{map[string]string{"AURA_PROVIDERS_GOOGLE_TOKEN": "t"}, "google", "google", "", "t", true},
 		{map[string]string{"OLLAMA_HOST": "0.0.0.0"}, "ollama", "ollama", "http://127.0.0.1:11434", "", true},
 		{map[string]string{"OLLAMA_HOST": "box:1234"}, "ollama", "ollama", "http://box:1234", "", true},

@@ -56,7 +56,10 @@ func TestNote(t *testing.T) {
 		{"before an answer", []message.Message{user, injected, said}, []bool{false, true, false}},
 		{"before the user", []message.Message{said, injected, user}, []bool{false, false, false}},
 		{"two", []message.Message{injected, injected}, []bool{true, true}},
-		{"blank, or of the user", []message.Message{m("assistant", "synthetic", " "), m("user", "synthetic", "x")}, []bool{false, false}},
+		{
+			"blank, or of the user", []message.Message{m("assistant", "synthetic", " "), m("user", "synthetic", "x")},
+			[]bool{false, false},
+		},
 	} {
 		var got []bool
 		for i := range tt.history {

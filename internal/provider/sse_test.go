@@ -166,7 +166,8 @@ func reference(in string) []string {
 func FuzzSSE(f *testing.F) {
 	for _, seed := range []string{
 		"data: a\n\n", "event: x\r\ndata: a\r\n\r\n", "\xef\xbb\xbfdata: {}\r\rdata:", ": c\n\ndata: a\ndata: b\n\n",
-		"data: [DONE]", "data: \xf0\x9f\xa6\x8a\n\n", "event\ndata\n\n", "\r\n\r\ndata\r\ndata: x\r\r\n", "data: {\"a\":\"b\\u00e9\"}\n\n\n\ndata: 1",
+		"data: [DONE]", "data: \xf0\x9f\xa6\x8a\n\n", "event\ndata\n\n", "\r\n\r\ndata\r\ndata: x\r\r\n",
+		"data: {\"a\":\"b\\u00e9\"}\n\n\n\ndata: 1",
 	} {
 		f.Add([]byte(seed), byte(1))
 		f.Add([]byte(seed), byte(5))

@@ -71,8 +71,10 @@ func NewTransport(o Options) *Transport {
 	t.baseErr = checkURL(t.base)
 	t.client = &http.Client{
 		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: min(t.timeout, 15*time.Second), KeepAlive: 30 * time.Second}).DialContext,
+			Proxy: http.ProxyFromEnvironment,
+			DialContext: (&net.Dialer{
+				Timeout: min(t.timeout, 15*time.Second), KeepAlive: 30 * time.Second,
+			}).DialContext,
 			ForceAttemptHTTP2:     true,
 			MaxIdleConnsPerHost:   4,
 			IdleConnTimeout:       90 * time.Second,

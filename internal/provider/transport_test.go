@@ -89,7 +89,8 @@ func TestStream(t *testing.T) {
 		t.Errorf("request: %+v", r)
 	}
 	for name, want := range map[string]string{
-		"Authorization": "Bearer " + token, "X-Extra": "1", "User-Agent": "mine", "Content-Type": "application/json", "Accept": "text/event-stream",
+		"Authorization": "Bearer " + token, "X-Extra": "1", "User-Agent": "mine", "Content-Type": "application/json",
+		"Accept": "text/event-stream",
 	} {
 		if got := r.Header.Get(name); got != want {
 			t.Errorf("header %s: got %q, want %q", name, got, want)
@@ -266,7 +267,8 @@ func TestRefused(t *testing.T) {
 
 func TestBadURL(t *testing.T) {
 	for url, want := range map[string]string{
-		"": "url is empty", "localhost:11434": "must start with http://", "http://": "no host", "http://u:pass word@x": "cannot be parsed",
+		"": "url is empty", "localhost:11434": "must start with http://", "http://": "no host",
+		"http://u:pass word@x": "cannot be parsed",
 	} {
 		_, err := drain(t.Context(), transport(t, url), SSE)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass") {

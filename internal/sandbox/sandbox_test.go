@@ -25,8 +25,11 @@ func TestMain(m *testing.M) {
 		byName := map[string]tool.Tool{
 			"Panic": {Name: "Panic", Execute: func(context.Context, tool.Call) (tool.Result, error) { panic("boom") }},
 			"Die": {
-				Name:    "Die",
-				Execute: func(context.Context, tool.Call) (tool.Result, error) { os.Exit(3); return tool.Result{}, nil },
+				Name: "Die",
+				Execute: func(context.Context, tool.Call) (tool.Result, error) {
+					os.Exit(3)
+					return tool.Result{}, nil
+				},
 			},
 			"Who": {Name: "Who", Execute: func(_ context.Context, c tool.Call) (tool.Result, error) {
 				return tool.Result{Text: c.Context.Agent}, nil

@@ -323,7 +323,8 @@ func TestDamage(t *testing.T) {
 				if len(notices) > 0 || asideErr == nil {
 					t.Errorf("notices %v, aside %v", notices, asideErr)
 				}
-			} else if len(notices) != 1 || !strings.Contains(notices[0], tt.notice) || !strings.Contains(notices[0], id+".jsonl.damaged-1") {
+			} else if len(notices) != 1 || !strings.Contains(notices[0], tt.notice) ||
+				!strings.Contains(notices[0], id+".jsonl.damaged-1") {
 				t.Errorf("notices %q", notices)
 			} else if string(aside) != broken {
 				t.Errorf("kept aside: %q", aside)
@@ -392,7 +393,9 @@ func TestListAndLatest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, data := range map[string]string{"bad.jsonl": "{", "empty.jsonl": "", "x.txt": "", "y.jsonl.damaged-1": "{}"} {
+	for name, data := range map[string]string{
+		"bad.jsonl": "{", "empty.jsonl": "", "x.txt": "", "y.jsonl.damaged-1": "{}",
+	} {
 		if err := os.WriteFile(filepath.Join(s.Dir(), name), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}

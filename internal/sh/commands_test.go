@@ -207,21 +207,28 @@ func TestCommands(t *testing.T) {
 func TestCommandsMore(t *testing.T) {
 	for _, script := range []string{
 		// Files.
-		"ls > x", "ls >x 2>&1", "ls >> x", "ls 2> x", "ls &> x", "ls >| x", "ls <> x", "ls >& x", "> x", ": > x", "ls > $X", "exec 3> x",
-		"{ ls; } > x", "(ls) > x", "if ls; then ls; fi >> x", "for (( ; ; )); do ls; done > x", "f() { ls > x; }; f", "echo $(ls > x)", "ls > /dev/null > x",
+		"ls > x", "ls >x 2>&1", "ls >> x", "ls 2> x", "ls &> x", "ls >| x", "ls <> x", "ls >& x", "> x", ": > x",
+		"ls > $X", "exec 3> x",
+		"{ ls; } > x", "(ls) > x", "if ls; then ls; fi >> x", "for (( ; ; )); do ls; done > x", "f() { ls > x; }; f",
+		"echo $(ls > x)", "ls > /dev/null > x",
 		"sh -c 'ls > x'", "eval 'ls > x'", "echo 'ls > x' | sh", "sudo sh -c 'ls > x'", "ls > /dev/nullx",
 		// Variables.
-		"PATH=x ls", "X=1", "X=1; ls", "X+=1; ls", "a[0]=1; ls", "export PATH=x; ls", "declare -x PATH=x", "readonly X=1", "command export PATH=x; ls", "sh -c 'PATH=x ls'",
-		"eval PATH=x; ls", "for PATH in x; do ls; done", "select x in a; do ls; done", "read PATH < f; ls", "ls | while read x; do ls; done", "printf -v PATH x; ls", "printf -vPATH x",
-		"mapfile X < f", "unset X", "getopts a X", "((PATH = 1)); ls", "let X+=1", "echo $((X++))", "echo ${PATH:=x}", "echo ${PATH=x}", "[[ $((X <<= 2)) ]]",
+		"PATH=x ls", "X=1", "X=1; ls", "X+=1; ls", "a[0]=1; ls", "export PATH=x; ls", "declare -x PATH=x",
+		"readonly X=1", "command export PATH=x; ls", "sh -c 'PATH=x ls'",
+		"eval PATH=x; ls", "for PATH in x; do ls; done", "select x in a; do ls; done", "read PATH < f; ls",
+		"ls | while read x; do ls; done", "printf -v PATH x; ls", "printf -vPATH x",
+		"mapfile X < f", "unset X", "getopts a X", "((PATH = 1)); ls", "let X+=1", "echo $((X++))", "echo ${PATH:=x}",
+		"echo ${PATH=x}", "[[ $((X <<= 2)) ]]",
 	} {
 		if _, more, err := Commands(script); err != nil || !more {
 			t.Errorf("%q: more %v, %v", script, more, err)
 		}
 	}
 	for _, script := range []string{
-		"ls", "ls > /dev/null", "ls >/dev/null 2>&1", "ls 2>&1 | cat", "ls 2> '/dev/null'", "ls >&2", "ls 2>&-", "ls &> /dev/null", "ls < x", "cat <<EOF\nx > y\nEOF", "cat <<< x",
-		"echo 'PATH=x ls'", "env A=1 ls", "make X=1", "echo $X ${Y:-x} $((X + 1)) $((X == 1))", "f() { ls; }; f", "while ls; do ls; done", "if ls; then ls; fi", "[[ a = b ]]", "printf '%s' x", "test 1 = 2",
+		"ls", "ls > /dev/null", "ls >/dev/null 2>&1", "ls 2>&1 | cat", "ls 2> '/dev/null'", "ls >&2", "ls 2>&-",
+		"ls &> /dev/null", "ls < x", "cat <<EOF\nx > y\nEOF", "cat <<< x",
+		"echo 'PATH=x ls'", "env A=1 ls", "make X=1", "echo $X ${Y:-x} $((X + 1)) $((X == 1))", "f() { ls; }; f",
+		"while ls; do ls; done", "if ls; then ls; fi", "[[ a = b ]]", "printf '%s' x", "test 1 = 2",
 	} {
 		if _, more, err := Commands(script); err != nil || more {
 			t.Errorf("%q: more %v, %v", script, more, err)
@@ -266,8 +273,10 @@ func TestCommandsLimits(t *testing.T) {
 		"many levels":         strings.Repeat("nice ", 100_000) + "rm x",
 		"scripts":             strings.Repeat("eval ", maxNesting+1) + "rm x",
 		"aliases that double": doubling.String() + "a",
-		"the same input":      "{ " + strings.Repeat("sh;", 50_000) + " } <<EOF\n" + strings.Repeat("ls\n", 50_000) + "EOF",
-		"commands in words":   strings.Repeat("echo $(", 9_000) + strings.Repeat(" x", 1000) + strings.Repeat(")", 9_000),
+		"the same input": "{ " + strings.Repeat("sh;", 50_000) + " } <<EOF\n" +
+			strings.Repeat("ls\n", 50_000) + "EOF",
+		"commands in words": strings.Repeat("echo $(", 9_000) + strings.Repeat(" x", 1000) +
+			strings.Repeat(")", 9_000),
 	} {
 		if _, _, err := Commands(script); !errors.Is(err, ErrNested) {
 			t.Errorf("%s: error %v", name, err)
@@ -289,8 +298,10 @@ func TestCommandsLimits(t *testing.T) {
 // No script breaks it, and a script that is an argument of sh is seen like alone.
 func FuzzCommands(f *testing.F) {
 	for _, script := range []string{
-		"sudo -u bob -- rm -rf x", `sh -c "rm $X"`, "xargs -I{} sh -c {}", `find . -exec rm {} \; -ok`, "sh <<EOF\nrm\nEOF", "env -S",
-		"echo 'rm' | sh", `printf '%s' a | sh`, "{a,b{c,d}}{1..3} $x", "alias a=a\na", `eval "$(eval "$x")"`, "r''m $'\\x00'", "timeout -k", "sudo --", "bash -o",
+		"sudo -u bob -- rm -rf x", `sh -c "rm $X"`, "xargs -I{} sh -c {}", `find . -exec rm {} \; -ok`,
+		"sh <<EOF\nrm\nEOF", "env -S",
+		"echo 'rm' | sh", `printf '%s' a | sh`, "{a,b{c,d}}{1..3} $x", "alias a=a\na", `eval "$(eval "$x")"`,
+		"r''m $'\\x00'", "timeout -k", "sudo --", "bash -o",
 		"xargs sudo nice", "su - -c", "trap x", "parallel :::",
 	} {
 		f.Add(script)

@@ -276,7 +276,9 @@ func TestStdin(t *testing.T) {
 		{"5", func() io.Reader { return strings.NewReader("small") }},
 		{"0", func() io.Reader { return nil }},
 	} {
-		for script, want := range map[string]string{"true": "", ":": "", "sh -c 'exit 0'": "", "echo $(($(wc -c)))": in.size + "\n"} {
+		for script, want := range map[string]string{
+			"true": "", ":": "", "sh -c 'exit 0'": "", "echo $(($(wc -c)))": in.size + "\n",
+		} {
 			res := run(t, Command{Script: script, Stdin: in.reader()})
 			if res.ExitCode != 0 || string(res.Stdout) != want {
 				t.Errorf("%s bytes: %s: %+v", in.size, script, res)
@@ -426,7 +428,8 @@ func TestDaemon(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	dir := t.TempDir()
 	for _, script := range []string{
-		"sleep 200", "while :; do :; done", "sleep 200 | cat", "sleep 200 & wait", "echo $(sleep 200)", "trap 'exit 0' TERM; sleep 200",
+		"sleep 200", "while :; do :; done", "sleep 200 | cat", "sleep 200 & wait", "echo $(sleep 200)",
+		"trap 'exit 0' TERM; sleep 200",
 		"mkfifo fifo; echo x >fifo", "sh -c 'trap \"exit 0\" TERM; sleep 200 & wait'", "(while :; do true; " +
 			"done) | while :; do true; done",
 		"f() { f | f; }; f", "read x",
@@ -477,7 +480,10 @@ func TestConcurrentRuns(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"echo a | b && c", "f() { f; }; f", "cat <<E\n$(x)\nE", "x=${y:-\"z\"}", "((a+b))", "case x in *) ;; esac", "\x00", "`"} {
+	for _, s := range []string{
+		"echo a | b && c", "f() { f; }; f", "cat <<E\n$(x)\nE", "x=${y:-\"z\"}", "((a+b))", "case x in *) ;; esac",
+		"\x00", "`",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -40,19 +40,37 @@ func TestParse(t *testing.T) {
 			"allowed-tools: [Read, Bash]\n---\nBody", want: "pdf|Two\nlines|Read,Bash"},
 		{name: "no frontmatter", file: "s/notes.md", src: "# Take notes\n\nText", want: "notes|Take notes|"},
 		{name: "directory", file: "s/pdf/SKILL.md", src: "---\ndescription: d\n---\nBody", want: "pdf|d|"},
-		{name: "byte order mark and CRLF", file: "s/x.md", src: "\xef\xbb\xbf---\r\nname: a\r\n---\r\nBody\r\n", want: "a|Body|"},
-		{name: "tools by blanks", file: "s/x.md", src: "---\nallowed-tools: Read Bash(git:*) Edit\n---\nB", want: "x|B|Read,Bash(git:*),Edit"},
-		{name: "tools by commas", file: "s/x.md", src: "---\nallowed-tools: Read, Bash(git add *), Edit\n---\nB", want: "x|B|Read,Bash(git add *),Edit"},
+		{
+			name: "byte order mark and CRLF", file: "s/x.md", src: "\xef\xbb\xbf---\r\nname: a\r\n---\r\nBody\r\n",
+			want: "a|Body|",
+		},
+		{
+			name: "tools by blanks", file: "s/x.md", src: "---\nallowed-tools: Read Bash(git:*) Edit\n---\nB",
+			want: "x|B|Read,Bash(git:*),Edit",
+		},
+		{
+			name: "tools by commas", file: "s/x.md", src: "---\nallowed-tools: Read, Bash(git add *), Edit\n---\nB",
+			want: "x|B|Read,Bash(git add *),Edit",
+		},
 		{name: "colon in a value", file: "s/x.md", src: "---\nname: a\ndescription: Use it when: it's " +
 			"\"needed\"\n---\nB", want: "a|Use it when: it's \"needed\"|"},
-		{name: "foreign keys", file: "s/x.md", src: "---\nmodel: opus\ncompatibility: any\nversion: 1.0\n---\nB", want: "x|B|"},
+		{
+			name: "foreign keys", file: "s/x.md", src: "---\nmodel: opus\ncompatibility: any\nversion: 1.0\n---\nB",
+			want: "x|B|",
+		},
 		{name: "unknown key", file: "s/x.md", src: "---\nallowed_tools: Read\n---\nB", want: "x|B|", warning: `s/x.md: allowed_tools: unknown key (did you mean "allowed-tools"?)`},
-		{name: "unknown key elsewhere", file: "s/x.md", src: "---\nallowed_tools: Read\n---\nB", lenient: true, want: "x|B|"},
+		{
+			name: "unknown key elsewhere", file: "s/x.md", src: "---\nallowed_tools: Read\n---\nB", lenient: true,
+			want: "x|B|",
+		},
 		{name: "open", file: "s/x.md", src: "---\nname: a\n", err: "s/x.md:1: frontmatter is not closed"},
 		{name: "yaml", file: "s/x.md", src: "---\nname: {\n---\nB", err: "s/x.md:3: invalid YAML"},
 		{name: "duplicate", file: "s/x.md", src: "---\nname: a\nname: b\n---\nB", err: "s/x.md:3: name: duplicate key"},
 		{name: "list", file: "s/x.md", src: "---\n- a\n---\nB", err: "want a mapping"},
-		{name: "types", file: "s/x.md", src: "---\nname: [a]\nmetadata: 7\nallowed-tools: {a: b}\n---\nB", err: "metadata: want a mapping"},
+		{
+			name: "types", file: "s/x.md", src: "---\nname: [a]\nmetadata: 7\nallowed-tools: {a: b}\n---\nB",
+			err: "metadata: want a mapping",
+		},
 		{name: "empty", file: "s/x.md", src: "---\nname: a\n---\n\n", err: "skill has no text"},
 		{name: "binary", file: "s/x.md", src: "\xff\xfe", err: "not UTF-8"},
 		{name: "odd name", file: "s/x.md", src: "---\nname: \"a\\nb\"\n---\nB", err: "is not a name of up to 100"},
@@ -165,7 +183,8 @@ func TestTooLarge(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, src := range []string{
 		"---\nname: a\ndescription: b: c\nallowed-tools: A(b c), D\nmetadata: {a: 1}\n---\nBody",
-		"---\n- a\n---\n", "---\n---\n", "---\nname: &a [*a]\n---\nx", "---\nx: 'y\n---\nz", "\xef\xbb\xbf---\r\na: |\r\n  b\r\n---\r\nc", "# x", "",
+		"---\n- a\n---\n", "---\n---\n", "---\nname: &a [*a]\n---\nx", "---\nx: 'y\n---\nz",
+		"\xef\xbb\xbf---\r\na: |\r\n  b\r\n---\r\nc", "# x", "",
 	} {
 		f.Add([]byte(src))
 	}

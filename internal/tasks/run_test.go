@@ -81,47 +81,87 @@ func TestRun(t *testing.T) {
 			log: "sh p|a|/b|sh c|q|f",
 		},
 		{
-			name: "pre fails", task: `{pre: [p, p2], commands: [a], post: [q], finally: [f]}`, errs: map[string]error{"p": failed},
-			log: "p|f", err: "pre 1 (p): no",
+			name: "pre fails", task: `{pre: [p, p2], commands: [a], post: [q], finally: [f]}`,
+			errs: map[string]error{"p": failed},
+			log:  "p|f", err: "pre 1 (p): no",
 		},
 		{
-			name: "command fails", task: `{commands: [a, b, c], post: [q], finally: [f, f2]}`, errs: map[string]error{"b": failed},
-			log: "a|b|f|f2", err: "command 2 (b): no",
+			name: "command fails", task: `{commands: [a, b, c], post: [q], finally: [f, f2]}`,
+			errs: map[string]error{"b": failed},
+			log:  "a|b|f|f2", err: "command 2 (b): no",
 		},
 		{
-			name: "finally fails too", task: `{commands: [a], finally: [f, f2]}`, errs: map[string]error{"a": failed, "f": failed},
-			log: "a|f", err: "command 1 (a): no\nfinally 1 (f): no",
+			name: "finally fails too", task: `{commands: [a], finally: [f, f2]}`,
+			errs: map[string]error{"a": failed, "f": failed},
+			log:  "a|f", err: "command 1 (a): no\nfinally 1 (f): no",
 		},
-		{name: "it ends itself", task: `{commands: [a, b], post: [q], finally: [f]}`, errs: map[string]error{"a": tasks.ErrStop}, log: "a|f"},
+		{
+			name: "it ends itself", task: `{commands: [a, b], post: [q], finally: [f]}`,
+			errs: map[string]error{"a": tasks.ErrStop}, log: "a|f",
+		},
 		{
 			name: "items", task: `{foreach: {items: [x, "{{ .Vars.v }}"]}, vars: {v: "$[[ y"}, commands: ["$[[ .Item ]] $[[ .Index ]]/$[[ .Total ]]"], pre: [p], post: [q]}`,
 			log: "p|x 1/2|$[[ y 2/2|q",
 		},
-		{name: "files", task: `{foreach: {files: "**/*.txt"}, commands: ["$[[ .Item ]]"]}`, log: strings.Join([]string{"a.txt", "b.txt", filepath.Join("sub", "c.txt")}, "|")},
 		{
-			name: "shell", task: `{foreach: {shell: list}, commands: ["!cat $[[ quote .Item ]]"]}`, out: map[string]string{"sh list": "a b\n\nit's\n"},
+			name: "files", task: `{foreach: {files: "**/*.txt"}, commands: ["$[[ .Item ]]"]}`,
+			log: strings.Join([]string{"a.txt", "b.txt", filepath.Join("sub", "c.txt")}, "|"),
+		},
+		{
+			name: "shell", task: `{foreach: {shell: list}, commands: ["!cat $[[ quote .Item ]]"]}`,
+			out: map[string]string{"sh list": "a b\n\nit's\n"},
 			log: `sh list|sh cat 'a b'|sh cat 'it'\''s'`,
 		},
-		{name: "shell fails", task: `{foreach: {shell: list}, commands: [a], finally: [f]}`, errs: map[string]error{"sh list": failed}, log: "sh list|f", err: "foreach: no"},
+		{
+			name: "shell fails", task: `{foreach: {shell: list}, commands: [a], finally: [f]}`,
+			errs: map[string]error{"sh list": failed}, log: "sh list|f", err: "foreach: no",
+		},
 		{name: "no items", task: `{foreach: {files: "*.none"}, commands: [a], post: [q]}`, log: "q"},
 		{
-			name: "an item fails", task: `{foreach: {items: [x, y, z]}, commands: ["$[[ .Item ]]", next], post: [q]}`, errs: map[string]error{"y": failed},
-			log: "x|next|y", err: "item 2 (y): command 1 ($[[ .Item ]]): no",
+			name: "an item fails", task: `{foreach: {items: [x, y, z]}, commands: ["$[[ .Item ]]", next], post: [q]}`,
+			errs: map[string]error{"y": failed},
+			log:  "x|next|y", err: "item 2 (y): command 1 ($[[ .Item ]]): no",
 		},
 		{
-			name: "last", task: `{commands: ["!a", "it said: $[[ .Last ]]", "and then: $[[ .Last ]]"]}`, out: map[string]string{"sh a": "{{ 1 }} $[[ .Item ]]"},
+			name: "last", task: `{commands: ["!a", "it said: $[[ .Last ]]", "and then: $[[ .Last ]]"]}`,
+			out: map[string]string{"sh a": "{{ 1 }} $[[ .Item ]]"},
 			log: "sh a|it said: {{ 1 }} $[[ .Item ]]|and then: ",
 		},
-		{name: "prepend and append", task: `{commands: [a]}`, start: tasks.Start{Prepend: []string{"0"}, Append: []string{"!z"}}, log: "0|a|sh z"},
-		{name: "start with a command", task: `{pre: [p], commands: [a, b, c]}`, start: tasks.Start{First: 2}, log: "p|b|c"},
-		{name: "start with an item", task: `{foreach: {items: [x, y, z]}, commands: ["$[[ .Item ]]", n]}`, start: tasks.Start{First: 3}, log: "z|n"},
-		{name: "start too late", task: `{foreach: {items: [x]}, commands: [a], finally: [f]}`, start: tasks.Start{First: 2}, log: "f", err: "cannot start with item 2: there are 1"},
-		{name: "steps used up", task: `{commands: [a, b]}`, errs: map[string]error{"a": full}, log: "a", err: "command 1 (a): maximum steps exceeded"},
-		{name: "and what then", task: `{commands: [a, b], on_max_steps: [m]}`, errs: map[string]error{"a": full}, log: "a|m|b"},
-		{name: "and again", task: `{commands: [a, b], on_max_steps: [m]}`, errs: map[string]error{"a": full, "m": full}, log: "a|m", err: "command 1 (a): maximum steps exceeded, after: maximum steps exceeded"},
+		{
+			name: "prepend and append", task: `{commands: [a]}`,
+			start: tasks.Start{Prepend: []string{"0"}, Append: []string{"!z"}}, log: "0|a|sh z",
+		},
+		{
+			name: "start with a command", task: `{pre: [p], commands: [a, b, c]}`, start: tasks.Start{First: 2},
+			log: "p|b|c",
+		},
+		{
+			name: "start with an item", task: `{foreach: {items: [x, y, z]}, commands: ["$[[ .Item ]]", n]}`,
+			start: tasks.Start{First: 3}, log: "z|n",
+		},
+		{
+			name: "start too late", task: `{foreach: {items: [x]}, commands: [a], finally: [f]}`,
+			start: tasks.Start{First: 2}, log: "f", err: "cannot start with item 2: there are 1",
+		},
+		{
+			name: "steps used up", task: `{commands: [a, b]}`, errs: map[string]error{"a": full}, log: "a",
+			err: "command 1 (a): maximum steps exceeded",
+		},
+		{
+			name: "and what then", task: `{commands: [a, b], on_max_steps: [m]}`, errs: map[string]error{"a": full},
+			log: "a|m|b",
+		},
+		{
+			name: "and again", task: `{commands: [a, b], on_max_steps: [m]}`,
+			errs: map[string]error{"a": full, "m": full}, log: "a|m",
+			err: "command 1 (a): maximum steps exceeded, after: maximum steps exceeded",
+		},
 		{name: "vars", task: `{vars: {a: "1", b: "2"}, commands: ["{{ .Vars.a }}{{ .Vars.b }}{{ .Vars.none }} {{ .Date }} {{ .Date.Format \"15\" }} {{ .Env.HERE }}{{ .Env.OWN }}"], env: {OWN: "{{ .Env.HERE }}!"}}`, start: tasks.Start{Vars: map[string]string{"b": "3"}},
 			log: "13 2026-01-02 15 hereh" + "ere!"},
-		{name: "empty line", task: `{commands: ["{{ .Vars.x }}"]}`, log: "", err: "command 1 (): the line is empty once its template is expanded"},
+		{
+			name: "empty line", task: `{commands: ["{{ .Vars.x }}"]}`, log: "",
+			err: "command 1 (): the line is empty once its template is expanded",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

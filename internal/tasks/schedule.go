@@ -186,7 +186,9 @@ func (s *Schedule) readTimes(text string) error {
 }
 
 func (s *Schedule) readOnce(text string) error {
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05", time.RFC3339} {
+	for _, layout := range []string{
+		"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05", time.RFC3339,
+	} {
 		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
 			s.once = at
 			return nil

@@ -81,7 +81,9 @@ func serve(t *testing.T, scheduled int, files map[string]string) *served {
 				return list, read
 			},
 			Changed: func(c tasks.Change) {
-				s.log <- strings.Join([]string{"+" + names(c.Added), "~" + names(c.Changed), "-" + names(c.Removed)}, " ")
+				s.log <- strings.Join(
+					[]string{"+" + names(c.Added), "~" + names(c.Changed), "-" + names(c.Removed)}, " ",
+				)
 			},
 		})
 	}()

@@ -40,26 +40,29 @@ type Task struct {
 
 // Setting is what holds around the lines of a task.
 type Setting struct {
-	Agent    string            `yaml:"agent"`    // Empty: the default one.
-	Mode     string            `yaml:"mode"`     // Empty: the agent's; "none": no mode.
-	Workdir  string            `yaml:"workdir"`  // Empty: that of the program. Template.
-	Session  string            `yaml:"session"`  // Name of the session to continue; it is made if there is none. Template.
+	Agent   string `yaml:"agent"`   // Empty: the default one.
+	Mode    string `yaml:"mode"`    // Empty: the agent's; "none": no mode.
+	Workdir string `yaml:"workdir"` // Empty: that of the program. Template.
+	// Name of the session to continue; it is made if there is none. Template.
+	Session  string            `yaml:"session"`
 	Env      map[string]string `yaml:"env"`      // Wins over EnvFile. Templates.
 	EnvFile  config.Lines      `yaml:"env_file"` // Later ones win; all must exist. Templates.
 	Vars     map[string]string `yaml:"vars"`     // For templates.
 	Tools    config.Filter     `yaml:"tools"`
 	Features config.Layers     `yaml:"features"`
-	Timeout  time.Duration     `yaml:"timeout"` // Of a run, finally apart; DefaultTimeout if it is not written, 0 is no limit.
+	// Of a run, finally apart; DefaultTimeout if it is not written, 0 is no limit.
+	Timeout time.Duration `yaml:"timeout"`
 }
 
 // Lines are what a task does. A line that begins with "!" is for the shell, one that
 // begins with "/" a slash command, every other one a prompt. All are templates.
 type Lines struct {
-	Pre        config.Lines `yaml:"pre"`          // Before Commands; a failure ends the task.
-	Commands   config.Lines `yaml:"commands"`     // The first failure ends the task.
-	Post       config.Lines `yaml:"post"`         // After Commands that went well.
-	Finally    config.Lines `yaml:"finally"`      // Whatever happened.
-	OnMaxSteps config.Lines `yaml:"on_max_steps"` // After a prompt that used up its model calls, which then is no failure.
+	Pre      config.Lines `yaml:"pre"`      // Before Commands; a failure ends the task.
+	Commands config.Lines `yaml:"commands"` // The first failure ends the task.
+	Post     config.Lines `yaml:"post"`     // After Commands that went well.
+	Finally  config.Lines `yaml:"finally"`  // Whatever happened.
+	// After a prompt that used up its model calls, which then is no failure.
+	OnMaxSteps config.Lines `yaml:"on_max_steps"`
 }
 
 // Foreach says for what Commands are repeated; exactly one field is set.

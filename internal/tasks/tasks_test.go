@@ -89,8 +89,11 @@ grandchild:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if child.Disabled || child.Description != "parent" || child.Timeout != 10*time.Minute || child.Env["A"]+child.Env["B"] != "12" ||
-		!reflect.DeepEqual([]string(child.Commands), []string{"three"}) || child.Foreach.Items != nil || child.Foreach.Files != "*.go" ||
+	if child.Disabled || child.Description != "parent" || child.Timeout != 10*time.Minute ||
+		child.Env["A"]+child.Env["B"] != "12" ||
+		!reflect.DeepEqual(
+			[]string(child.Commands), []string{"three"},
+		) || child.Foreach.Items != nil || child.Foreach.Files != "*.go" ||
 		child.Tools.Enabled[0] != "Write" ||
 		child.Tools.Disabled[0] != "Bash" ||
 		len(child.Features) != 2 ||

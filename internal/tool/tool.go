@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/foreign"
-	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/internal/media"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -73,7 +73,7 @@ type Call struct {
 }
 
 // Image is a picture in a result.
-type Image = message.Image
+type Image = media.Image
 
 // Result is what a tool answers.
 type Result struct {

@@ -146,7 +146,9 @@ func TestReadImage(t *testing.T) {
 		"a.webp":  "RIFF\x00\x00\x00\x00WEBPx",
 		"big.png": "\x89PNG\r\n\x1a\n" + strings.Repeat("x", readImage),
 	})
-	for name, kind := range map[string]string{"a.png": "image/png", "a.jpg": "image/jpeg", "a.gif": "image/gif", "a.webp": "image/webp"} {
+	for name, kind := range map[string]string{
+		"a.png": "image/png", "a.jpg": "image/jpeg", "a.gif": "image/gif", "a.webp": "image/webp",
+	} {
 		r, err := use(t, "Read", dir, args{"path": name})
 		must(t, err)
 		if len(r.Images) != 1 || r.Images[0].MediaType != kind || string(r.Images[0].Data) != content(t, dir, name) {

@@ -262,7 +262,8 @@ func readPicture(r io.Reader, shown, kind string, size int64) (tool.Result, erro
 // says that it is a picture models can see, and kind then its media type.
 func fileType(head []byte) (kind string, image bool) {
 	for _, m := range [...]struct{ magic, kind string }{
-		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"}, {"GIF89a", "image/gif"},
+		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF87a", "image/gif"},
+		{"GIF89a", "image/gif"},
 	} {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
 			return m.kind, true
@@ -273,8 +274,10 @@ func fileType(head []byte) (kind string, image bool) {
 	}
 	for _, m := range [...]struct{ magic, kind string }{
 		{"\x7fELF", "ELF binary"}, {"%PDF-", "PDF document"}, {"PK\x03\x04", "ZIP archive"}, {"\x1f\x8b", "gzip data"},
-		{"BZh", "bzip2 data"}, {"\xfd7zXZ\x00", "xz data"}, {"\x28\xb5\x2f\xfd", "zstd data"}, {"SQLite format 3\x00", "SQLite database"},
-		{"\xca\xfe\xba\xbe", "Mach-O or Java binary"}, {"\xcf\xfa\xed\xfe", "Mach-O binary"}, {"\x00asm", "WebAssembly module"},
+		{"BZh", "bzip2 data"}, {"\xfd7zXZ\x00", "xz data"}, {"\x28\xb5\x2f\xfd", "zstd data"},
+		{"SQLite format 3\x00", "SQLite database"},
+		{"\xca\xfe\xba\xbe", "Mach-O or Java binary"}, {"\xcf\xfa\xed\xfe", "Mach-O binary"},
+		{"\x00asm", "WebAssembly module"},
 	} {
 		if bytes.HasPrefix(head, []byte(m.magic)) && (m.magic != "BZh" || binary(head)) {
 			return m.kind, false

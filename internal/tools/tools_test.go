@@ -247,13 +247,16 @@ func TestTodo(t *testing.T) {
 		t.Errorf("a refused update changed the list: %+v", c)
 	}
 	for _, a := range []args{
-		{"updates": []any{args{"index": 0.0, "status": "completed"}}}, {"updates": []any{args{"index": 1.0, "status": "done"}}}, {"updates": []any{}}, {},
+		{"updates": []any{args{"index": 0.0, "status": "completed"}}},
+		{"updates": []any{args{"index": 1.0, "status": "done"}}}, {"updates": []any{}}, {},
 	} {
 		if _, err := run("TodoProgress", a); err == nil {
 			t.Errorf("%v was taken", a)
 		}
 	}
-	for _, a := range []args{{"items": []any{}}, {"items": []any{args{"content": "  "}}}, {"items": []any{"x"}}, {"summary": "x"}} {
+	for _, a := range []args{
+		{"items": []any{}}, {"items": []any{args{"content": "  "}}}, {"items": []any{"x"}}, {"summary": "x"},
+	} {
 		if _, err := run("TodoCreate", a); err == nil {
 			t.Errorf("%v was taken", a)
 		}

@@ -80,7 +80,9 @@ func testsIn(finder finder, name string, text []byte) (tests []claimedTest, err 
 		claims := map[id]bool{}
 		finder.find(name, string(text[file.Offset(start):file.Offset(f.End())]), claims) // Errors are told by scan.
 		if len(claims) > 0 {
-			tests = append(tests, claimedTest{path.Dir(name), f.Name.Name, slices.SortedFunc(maps.Keys(claims), compareIDs)})
+			tests = append(
+				tests, claimedTest{path.Dir(name), f.Name.Name, slices.SortedFunc(maps.Keys(claims), compareIDs)},
+			)
 		}
 	}
 	return tests, nil

@@ -27,7 +27,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root := flags.String("root", ".", "root of the repository")
 	strict := flags.String("strict", "", "areas that must be complete, separated by commas")
 	quiet := flags.Bool("summary", false, "print only the counts")
-	change := flags.Bool("mutate", false, "change the code that claiming tests run, and print the claims that do not notice")
+	change := flags.Bool(
+		"mutate", false, "change the code that claiming tests run, and print the claims that do not notice",
+	)
 	var o mutateOptions
 	flags.StringVar(&o.claim, "claim", "", "with -mutate: only tests that claim this statement")
 	flags.StringVar(&o.pkg, "package", "", "with -mutate: only tests of this package, like ./internal/hooks")

@@ -48,7 +48,8 @@ func f(a int, b bool) (string, error) {
 			t.Errorf("no change %q", what)
 			continue
 		}
-		before, after := strings.SplitAfter(source, "\n"), strings.SplitAfter(string(list[i].apply([]byte(source))), "\n")
+		before := strings.SplitAfter(source, "\n")
+		after := strings.SplitAfter(string(list[i].apply([]byte(source))), "\n")
 		if n := list[i].line - 1; len(before) != len(after) || after[n] != line || before[n] == line {
 			t.Errorf("%s: line %d is %q, want %q", what, n+1, after[n], line)
 		}

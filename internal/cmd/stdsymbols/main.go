@@ -24,9 +24,12 @@ import (
 // about programs, what needs files of the toolchain, and what would cost every
 // user megabytes for hardly any plugin.
 var leftOut = []string{
-	"C", "crypto/mlkem/mlkemtest", "database", "debug", "embed", "encoding/gob", "expvar", "go", "image", "index", "iter", "log/syslog",
-	"net/http/cgi", "net/http/fcgi", "net/http/httptest", "net/http/pprof", "net/rpc", "plugin", "runtime/cgo", "runtime/coverage", "runtime/metrics",
-	"runtime/pprof", "runtime/race", "runtime/trace", "structs", "testing", "text/template/parse", "time/tzdata", "unique", "unsafe", "weak",
+	"C", "crypto/mlkem/mlkemtest", "database", "debug", "embed", "encoding/gob", "expvar", "go", "image", "index",
+	"iter", "log/syslog",
+	"net/http/cgi", "net/http/fcgi", "net/http/httptest", "net/http/pprof", "net/rpc", "plugin", "runtime/cgo",
+	"runtime/coverage", "runtime/metrics",
+	"runtime/pprof", "runtime/race", "runtime/trace", "structs", "testing", "text/template/parse", "time/tzdata",
+	"unique", "unsafe", "weak",
 }
 
 // systems are the platforms whose system calls differ.
@@ -121,7 +124,11 @@ func tables(offered, missing []string) ([]byte, error) {
 		fmt.Fprintf(&index, "{path: %q, name: %q, symbols: %s%s},\n", path, p.Name(), "t"+ident(path), needs)
 	}
 	index.WriteString("}\n\n")
-	fmt.Fprintf(&index, "// missing are the packages of the standard library that are not offered, sorted.\nvar missing = %#v\n\n", missing)
+	fmt.Fprintf(
+		&index,
+		"// missing are the packages of the standard library that are not offered, sorted.\nvar missing = %#v\n\n",
+		missing,
+	)
 	return f.text(index.String())
 }
 
@@ -155,7 +162,9 @@ func wantedCall(o types.Object) bool {
 	if _, ok := o.(*types.Const); !ok {
 		return true
 	}
-	for _, prefix := range []string{"SIG", "O_", "S_I", "SO_", "SOCK_", "AF_", "WNOHANG", "Std", "CREATE_", "PROT_", "MAP_", "LOCK_", "RLIMIT_"} {
+	for _, prefix := range []string{
+		"SIG", "O_", "S_I", "SO_", "SOCK_", "AF_", "WNOHANG", "Std", "CREATE_", "PROT_", "MAP_", "LOCK_", "RLIMIT_",
+	} {
 		if strings.HasPrefix(o.Name(), prefix) {
 			return true
 		}

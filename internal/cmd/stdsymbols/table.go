@@ -154,7 +154,10 @@ func (f *file) wrapper(b *strings.Builder, w, name string, i *types.Interface) {
 		if m.Name() == "String" { // Printed while it is being made.
 			guard = "if w.WString == nil {\nreturn \"\"\n}\n"
 		}
-		fmt.Fprintf(&methods, "func (w %s) %s%s {\n%s%sw.W%s(%s)\n}\n\n", w, m.Name(), signature, guard, ret, m.Name(), strings.Join(args, ", "))
+		fmt.Fprintf(
+			&methods, "func (w %s) %s%s {\n%s%sw.W%s(%s)\n}\n\n", w, m.Name(), signature, guard, ret, m.Name(),
+			strings.Join(args, ", "),
+		)
 	}
 	b.WriteString("}\n\n" + methods.String())
 }

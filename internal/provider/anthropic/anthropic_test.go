@@ -505,7 +505,9 @@ func TestThoughtsKeepTheirPlace(t *testing.T) {
 		history = append(history, result)
 	}
 	var order []string
-	for _, b := range body(t, &provider.Request{Model: "claude-sonnet-4-5", Messages: history})["messages"].([]any)[1].(map[string]any)["content"].([]any) {
+	for _, b := range body(
+		t, &provider.Request{Model: "claude-sonnet-4-5", Messages: history},
+	)["messages"].([]any)[1].(map[string]any)["content"].([]any) {
 		b := b.(map[string]any)
 		for _, key := range []string{"signature", "text", "id"} {
 			if s, ok := b[key].(string); ok {

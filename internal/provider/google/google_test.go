@@ -417,7 +417,9 @@ func TestModels(t *testing.T) {
 		!slices.Contains(list[0].Capabilities, "thinking") {
 		t.Errorf("first = %+v", list[0])
 	}
-	if want := (sdk.ModelInfo{Name: "brandnew-1", Family: "brandnew", ContextLength: 4096, Capabilities: []string{"embedding"}}); !reflect.DeepEqual(
+	if want := (sdk.ModelInfo{
+		Name: "brandnew-1", Family: "brandnew", ContextLength: 4096, Capabilities: []string{"embedding"},
+	}); !reflect.DeepEqual(
 		list[1],
 		want,
 	) {

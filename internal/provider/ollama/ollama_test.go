@@ -203,7 +203,10 @@ func TestThinking(t *testing.T) {
 	for _, tt := range []struct {
 		model, think string
 		want         any
-	}{{"qwen3", "", nil}, {"qwen3", "off", false}, {"qwen3", "high", true}, {"gpt-oss:20b", "high", "high"}, {"gpt-oss:20b", "off", false}} {
+	}{
+		{"qwen3", "", nil}, {"qwen3", "off", false}, {"qwen3", "high", true}, {"gpt-oss:20b", "high", "high"},
+		{"gpt-oss:20b", "off", false},
+	} {
 		req := hello()
 		req.Model, req.Think = tt.model, tt.think
 		if got := body(t, req, "")["think"]; got != tt.want {

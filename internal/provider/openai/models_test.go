@@ -85,7 +85,9 @@ func TestModel(t *testing.T) {
 	t.Run("the server is asked once", func(t *testing.T) {
 		srv := providertest.Serve(t, step{Body: list})
 		c := client(t, srv.URL, "")
-		for name, context := range map[string]int{"my-13b": 9000, "llama3.1:8b": 4096, "unknown": 0, "mistral-7b": 32768} {
+		for name, context := range map[string]int{
+			"my-13b": 9000, "llama3.1:8b": 4096, "unknown": 0, "mistral-7b": 32768,
+		} {
 			if got := c.Model(t.Context(), name); got.ContextLength != context || got.Name != name {
 				t.Errorf("%s: got %+v", name, got)
 			}

@@ -6,23 +6,34 @@ import (
 )
 
 func TestQuick(t *testing.T) {
-	for in, want := range map[string]quick{
-		`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}`:                                                        {content: "a"},
-		` { "id" : "x", "created": 17, "choices" : [ { "delta" : { "role":"assistant", "content" : "a\n\u00e9" } } ] , "usage":null } `: {content: "a\né"},
-		`{"choices":[{"delta":{"content":null,"reasoning_content":"r"},"logprobs":null}],"timings":{"a":[1,{"b":"}"}]}}`:                {reasoningContent: "r"},
-		`{"choices":[{"delta":{"reasoning":"r","content":""}}]}`:                                                                        {reasoning: "r"},
-		`{"choices":[{"delta":{}}]}`: {},
+	for _, tt := range []struct {
+		want quick
+		in   string
+	}{
+		{quick{content: "a"}, `{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}`},
+		{
+			quick{content: "a\né"}, ` { "id" : "x", "created": 17, "choices" : [ { "delta" : { ` +
+				`"role":"assistant", "content" : "a\n\u00e9" } } ] , "usage":null } `,
+		},
+		{
+			quick{reasoningContent: "r"},
+			`{"choices":[{"delta":{"content":null,"reasoning_content":"r"},"logprobs":null}],"timings":{"a":[1,{"b":"}"}]}}`,
+		},
+		{quick{reasoning: "r"}, `{"choices":[{"delta":{"reasoning":"r","content":""}}]}`},
+		{quick{}, `{"choices":[{"delta":{}}]}`},
 	} {
-		if got, ok := readQuick([]byte(in)); !ok || got != want {
-			t.Errorf("%s: got %+v, %v", in, got, ok)
+		if got, ok := readQuick([]byte(tt.in)); !ok || got != tt.want {
+			t.Errorf("%s: got %+v, %v", tt.in, got, ok)
 		}
 	}
 	for _, in := range []string{
-		``, `{}`, `{"choices":[]}`, `{"choices":[{"delta":{}},{"delta":{}}]}`, `{"choices":[{"delta":{"content":"a"}}]`, `{"choices":[{"delta":{"content":"a"}}]}x`,
+		``, `{}`, `{"choices":[]}`, `{"choices":[{"delta":{}},{"delta":{}}]}`, `{"choices":[{"delta":{"content":"a"}}]`,
+		`{"choices":[{"delta":{"content":"a"}}]}x`,
 		`{"choices":[{"index":1,"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`,
 		`{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"content":["a"]}}]}`, `{"error":{},"choices":[{"delta":{}}]}`,
 		`{"usage":{},"choices":[{"delta":{}}]}`, `{"choices":[{"delta":{"Content":"a"}}]}`, `{"a":tru,"choices":[{"delta":{}}]}`, `{"choices":[{"delta":{"content":"a\`,
-		`{"choices":[{"delta":{"content":"\x"}}]}`, `{"choices":[{"delta":{},"delta":{}}]}`, "{\"choices\":[{\"delta\":{\"content\":\"a\nb\"}}]}",
+		`{"choices":[{"delta":{"content":"\x"}}]}`, `{"choices":[{"delta":{},"delta":{}}]}`,
+		"{\"choices\":[{\"delta\":{\"content\":\"a\nb\"}}]}",
 	} {
 		if got, ok := readQuick([]byte(in)); ok {
 			t.Errorf("%s: got %+v", in, got)

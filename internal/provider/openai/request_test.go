@@ -150,7 +150,9 @@ func TestThinkLevels(t *testing.T) {
 	for _, tt := range tests {
 		c := New(provider.Options{URL: tt.url}, "")
 		req := &provider.Request{Model: tt.model, Think: tt.think}
-		for want, got := range map[string]string{tt.chat: string(c.encodeChat(req)), tt.responses: string(c.encodeResponses(req))} {
+		for want, got := range map[string]string{
+			tt.chat: string(c.encodeChat(req)), tt.responses: string(c.encodeResponses(req)),
+		} {
 			if want == "-" && (strings.Contains(got, "reason") || strings.Contains(got, "think")) ||
 				want != "-" && !strings.Contains(got, want) {
 				t.Errorf("%s %s %q: got %s, want %s", tt.url, tt.model, tt.think, got, want)

@@ -140,7 +140,9 @@ func declared(decl ast.Decl, foreign bool) (lines []string, err error) {
 			switch s := spec.(type) {
 			case *ast.TypeSpec:
 				if _, ok := s.Type.(*ast.InterfaceType); s.Name.IsExported() && (ok || s.TypeParams != nil) {
-					return nil, fmt.Errorf("type %s: interfaces and generic types cannot be offered to the interpreter", s.Name)
+					return nil, fmt.Errorf(
+						"type %s: interfaces and generic types cannot be offered to the interpreter", s.Name,
+					)
 				}
 				add(s.Name, "reflect.ValueOf((*%s)(nil))")
 			case *ast.ValueSpec:

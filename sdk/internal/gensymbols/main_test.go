@@ -37,7 +37,10 @@ func TestForms(t *testing.T) {
 		{`const A = R("a")`, `"A": reflect.ValueOf(A),`, ""},
 		{`const A = "a"`, `"A": reflect.ValueOf(constant.MakeString(A)),`, ""},
 		{`const A = 1`, `"A": reflect.ValueOf(constant.MakeInt64(A)),`, ""},
-		{"const B, A = 1, 2", "\"A\": reflect.ValueOf(constant.MakeInt64(A)),\n\"B\": reflect.ValueOf(constant.MakeInt64(B)),", ""},
+		{
+			"const B, A = 1, 2",
+			"\"A\": reflect.ValueOf(constant.MakeInt64(A)),\n\"B\": reflect.ValueOf(constant.MakeInt64(B)),", "",
+		},
 		{`const a = b + c`, "", ""},
 		{`const A = b + c`, "", "constant A"},
 		{"type I interface{ M() }", "", "type I"},
