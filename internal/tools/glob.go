@@ -10,6 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/walk"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -68,18 +69,18 @@ func glob(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var found []string
 	more := false
 	if directory(call.Workdir, root) == nil {
-		w := walker{ctx: ctx, root: root, depth: globDepth(pattern), visit: func(e entry) bool {
-			if e.dir.IsDir() || !doublestar.MatchUnvalidated(pattern, e.path) {
+		w := walk.Walker{Root: root, Depth: globDepth(pattern), Visit: func(e walk.Entry) bool {
+			if e.IsDir() || !doublestar.MatchUnvalidated(pattern, e.Path) {
 				return true
 			}
 			if len(found) == maxGlob {
 				more = true
 				return false
 			}
-			found = append(found, display(call.Workdir, filepath.Join(root, filepath.FromSlash(e.path))))
+			found = append(found, display(call.Workdir, filepath.Join(root, filepath.FromSlash(e.Path))))
 			return true
 		}}
-		if err := w.run(); err != nil {
+		if err := w.Run(ctx); err != nil {
 			return tool.Result{}, explain(call.Workdir, root, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/walk"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -42,20 +43,20 @@ func ls(ctx context.Context, call tool.Call) (tool.Result, error) {
 	}
 	var b strings.Builder
 	shown, more := 0, false
-	w := walker{
-		ctx: ctx, root: root, depth: max(1, integer(call.Args, "depth")), all: true,
-		order: func(a, b fs.DirEntry) int { return cmp.Compare(rank(a), rank(b)) },
-		visit: func(e entry) bool {
+	w := walk.Walker{
+		Root: root, Depth: max(1, integer(call.Args, "depth")), All: true,
+		Order: func(a, b fs.DirEntry) int { return cmp.Compare(rank(a), rank(b)) },
+		Visit: func(e walk.Entry) bool {
 			if shown == maxLs {
 				more = true
 				return false
 			}
 			shown++
-			fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", strings.Count(e.path, "/")), describe(root, e))
+			fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", strings.Count(e.Path, "/")), describe(root, e))
 			return true
 		},
 	}
-	if err := w.run(); err != nil {
+	if err := w.Run(ctx); err != nil {
 		return tool.Result{}, explain(call.Workdir, root, err)
 	}
 	switch {
@@ -75,19 +76,19 @@ func rank(e fs.DirEntry) int {
 }
 
 // describe is one line of the listing.
-func describe(root string, e entry) string {
-	name := e.dir.Name()
-	switch mode := e.dir.Type(); {
+func describe(root string, e walk.Entry) string {
+	name := e.Name()
+	switch mode := e.Type(); {
 	case mode.IsDir():
 		return name + "/"
 	case mode&fs.ModeSymlink != 0:
-		to, err := os.Readlink(filepath.Join(root, filepath.FromSlash(e.path)))
+		to, err := os.Readlink(filepath.Join(root, filepath.FromSlash(e.Path)))
 		if err != nil {
 			return name + " -> ?"
 		}
 		return name + " -> " + to
 	case mode.IsRegular():
-		info, err := e.dir.Info()
+		info, err := e.Info()
 		if err != nil {
 			return name
 		}
