@@ -11,7 +11,6 @@ import (
 
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/walk"
-	"github.com/idelchi/aura/sdk"
 )
 
 const globText = `Find files by name. The result is their paths, sorted by name, at most 1000.
@@ -33,9 +32,9 @@ func globTool() tool.Tool {
 "required":["pattern"],"additionalProperties":false}`),
 		SideEffects: []string{"read"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
+		Paths: func(args map[string]any) (tool.Paths, error) {
 			base, _ := globBase(orDot(text(args, "path")), text(args, "pattern"))
-			return sdk.ToolPaths{Read: []string{base}}, nil
+			return tool.Paths{Read: []string{base}}, nil
 		},
 		Execute: glob,
 	}

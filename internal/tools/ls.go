@@ -11,7 +11,6 @@ import (
 
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/walk"
-	"github.com/idelchi/aura/sdk"
 )
 
 const lsText = `List a directory as a tree: directories first, ending with /, then files with their sizes. Everything is shown, also hidden and ignored files, at most 1000 entries; .git, and sessions and cache in .aura, are not opened. depth says how many levels (default 1).`
@@ -29,8 +28,8 @@ func lsTool() tool.Tool {
 "additionalProperties":false}`),
 		SideEffects: []string{"read"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
-			return sdk.ToolPaths{Read: []string{home(orDot(text(args, "path")))}}, nil
+		Paths: func(args map[string]any) (tool.Paths, error) {
+			return tool.Paths{Read: []string{home(orDot(text(args, "path")))}}, nil
 		},
 		Execute: ls,
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/walk"
-	"github.com/idelchi/aura/sdk"
 )
 
 const rgText = `Search the content of files with a regular expression, line by line. The result is path:line:text, sorted by path.
@@ -48,8 +47,8 @@ func rgTool() tool.Tool {
 "required":["pattern"],"additionalProperties":false}`),
 		SideEffects: []string{"read"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
-			return sdk.ToolPaths{Read: []string{home(orDot(text(args, "path")))}}, nil
+		Paths: func(args map[string]any) (tool.Paths, error) {
+			return tool.Paths{Read: []string{home(orDot(text(args, "path")))}}, nil
 		},
 		Execute: rg,
 	}
