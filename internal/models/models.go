@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/filter"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/provider/script"
-	"github.com/idelchi/aura/internal/tool"
 )
 
 // ErrNoProvider says how to get a model.
@@ -335,7 +335,7 @@ func (m *Models) List(ctx context.Context, name string) (string, []provider.Mode
 // listed are the models of a server that the filters of its provider let through.
 func listed(ctx context.Context, p config.Provider, c provider.Client) ([]provider.ModelInfo, error) {
 	models, err := c.Models(ctx)
-	keep := tool.Filter{Enabled: p.Models.Include, Disabled: p.Models.Exclude}
+	keep := filter.Filter{Enabled: p.Models.Include, Disabled: p.Models.Exclude}
 	return slices.DeleteFunc(models, func(m provider.ModelInfo) bool { return !keep.Allows(m.Name) }), err
 }
 
