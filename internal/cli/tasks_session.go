@@ -58,7 +58,13 @@ type taskSession struct {
 
 // openTask opens a session for a run of a task. What the command line says about
 // agent and mode wins over the task.
-func openTask(ctx context.Context, o app.Options, t *tasks.Task, plan *tasks.Plan, face app.Face) (*taskSession, error) {
+func openTask(
+	ctx context.Context,
+	o app.Options,
+	t *tasks.Task,
+	plan *tasks.Plan,
+	face app.Face,
+) (*taskSession, error) {
 	r := &taskSession{plan: plan, choice: o.Choice}
 	o.Task = app.TaskOptions{Workdir: plan.Workdir, Env: plan.Env, Tools: tool.Filter(t.Tools), Features: t.Features}
 	o.Vars = plan.Vars

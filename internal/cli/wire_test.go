@@ -133,98 +133,100 @@ func callID(c mockCall, i int) string {
 	return fmt.Sprintf("call_%d", i+1)
 }
 
-func responsesEvents(t mockTurn) (events []mockEvent) {
-	add := func(name string, data object) {
-		data["type"] = name
-		events = append(events, mockEvent{name, data})
-	}
-	var output []any
-	add("response.created", object{"response": object{"id": "resp_1", "status": "in_progress"}})
+// responsesStream collects the events of a response.
+type responsesStream struct {
+	events []mockEvent
+	output []any // The items that are done.
+}
+
+func (s *responsesStream) add(name string, data object) {
+	data["type"] = name
+	s.events = append(s.events, mockEvent{name, data})
+}
+
+func (s *responsesStream) done(item object) {
+	s.add("response.output_item.done", object{"output_index": len(s.output), "item": item})
+	s.output = append(s.output, item)
+}
+
+func responsesEvents(t mockTurn) []mockEvent {
+	var s responsesStream
+	s.add("response.created", object{"response": object{"id": "resp_1", "status": "in_progress"}})
 	if t.Thinking != "" {
-		item := object{
+		s.add(
+			"response.reasoning_summary_text.delta",
+			object{"item_id": "rs_1", "output_index": 0, "summary_index": 0, "delta": t.Thinking},
+		)
+		s.done(object{
 			"type":              "reasoning",
 			"id":                "rs_1",
 			"summary":           []any{object{"type": "summary_text", "text": t.Thinking}},
 			"encrypted_content": "enc",
-		}
-		add(
-			"response.reasoning_summary_text.delta",
-			object{"item_id": "rs_1", "output_index": 0, "summary_index": 0, "delta": t.Thinking},
-		)
-		add("response.output_item.done", object{"output_index": 0, "item": item})
-		output = append(output, item)
+		})
 	}
 	if t.Text != "" {
-		n := len(output)
-		add(
-			"response.output_item.added",
-			object{
-				"output_index": n,
-				"item":         object{"type": "message", "id": "msg_1", "role": "assistant", "content": []any{}},
-			},
-		)
-		for _, word := range strings.SplitAfter(t.Text, " ") {
-			add(
-				"response.output_text.delta",
-				object{"item_id": "msg_1", "output_index": n, "content_index": 0, "delta": word},
-			)
-		}
-		item := object{
-			"type":    "message",
-			"id":      "msg_1",
-			"role":    "assistant",
-			"status":  "completed",
-			"content": []any{object{"type": "output_text", "text": t.Text}},
-		}
-		add("response.output_item.done", object{"output_index": n, "item": item})
-		output = append(output, item)
+		s.message(t.Text)
 	}
 	for i, c := range t.Calls {
-		n, id, args := len(output), fmt.Sprintf("fc_%d", i+1), c.args()
-		add(
-			"response.output_item.added",
-			object{
-				"output_index": n,
-				"item": object{
-					"type":      "function_call",
-					"id":        id,
-					"call_id":   callID(c, i),
-					"name":      c.Name,
-					"arguments": "",
-				},
-			},
-		)
-		add(
-			"response.function_call_arguments.delta",
-			object{"item_id": id, "output_index": n, "delta": args[:len(args)/2]},
-		)
-		if t.Fault == "half" {
-			return events
+		if s.call(c, i, t.Fault == "half"); t.Fault == "half" {
+			return s.events
 		}
-		add(
-			"response.function_call_arguments.delta",
-			object{"item_id": id, "output_index": n, "delta": args[len(args)/2:]},
-		)
-		item := object{
-			"type":      "function_call",
-			"id":        id,
-			"call_id":   callID(c, i),
-			"name":      c.Name,
-			"arguments": args,
-			"status":    "completed",
-		}
-		add("response.output_item.done", object{"output_index": n, "item": item})
-		output = append(output, item)
 	}
-	end, response := "response.completed", object{"id": "resp_1", "status": "completed", "output": output,
+	end, response := "response.completed", object{"id": "resp_1", "status": "completed", "output": s.output,
 		"usage": object{"input_tokens": t.Usage[0], "output_tokens": t.Usage[1]}}
 	if t.Stop == "length" {
 		end, response["status"], response["incomplete_details"] = "response.incomplete", "incomplete", object{
 			"reason": "max_output_tokens",
 		}
 	}
-	add(end, object{"response": response})
-	return events
+	s.add(end, object{"response": response})
+	return s.events
+}
+
+// message streams the text of an answer.
+func (s *responsesStream) message(text string) {
+	n := len(s.output)
+	s.add("response.output_item.added", object{
+		"output_index": n,
+		"item":         object{"type": "message", "id": "msg_1", "role": "assistant", "content": []any{}},
+	})
+	for _, word := range strings.SplitAfter(text, " ") {
+		s.add(
+			"response.output_text.delta",
+			object{"item_id": "msg_1", "output_index": n, "content_index": 0, "delta": word},
+		)
+	}
+	s.done(object{
+		"type":    "message",
+		"id":      "msg_1",
+		"role":    "assistant",
+		"status":  "completed",
+		"content": []any{object{"type": "output_text", "text": text}},
+	})
+}
+
+// call streams a tool call, or only its first half.
+func (s *responsesStream) call(c mockCall, i int, half bool) {
+	n, id, args := len(s.output), fmt.Sprintf("fc_%d", i+1), c.args()
+	item := object{"type": "function_call", "id": id, "call_id": callID(c, i), "name": c.Name, "arguments": ""}
+	s.add("response.output_item.added", object{"output_index": n, "item": item})
+	for _, delta := range []string{args[:len(args)/2], args[len(args)/2:]} {
+		s.add(
+			"response.function_call_arguments.delta",
+			object{"item_id": id, "output_index": n, "delta": delta},
+		)
+		if half {
+			return
+		}
+	}
+	s.done(object{
+		"type":      "function_call",
+		"id":        id,
+		"call_id":   callID(c, i),
+		"name":      c.Name,
+		"arguments": args,
+		"status":    "completed",
+	})
 }
 
 func anthropicEvents(t mockTurn) (events []mockEvent) {

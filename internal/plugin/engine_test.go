@@ -107,7 +107,8 @@ func TestFunctionsCrossPipes(t *testing.T) {
 		}
 		got, _ := args.Load(name)
 		for i, arg := range got.([]reflect.Value) {
-			if _, ok := arg.Interface().(context.Context); !ok && !reflect.DeepEqual(arg.Interface(), in[i].Interface()) {
+			if _, ok := arg.Interface().(context.Context); !ok &&
+				!reflect.DeepEqual(arg.Interface(), in[i].Interface()) {
 				t.Errorf("%s: argument %+v, want %+v", name, arg, in[i])
 			}
 		}

@@ -71,7 +71,8 @@ func TestBadHooks(t *testing.T) {
 		{"", "\tvar m map[string]int\n\tm[\"a\"] = 1", "nil map"},
 		{"", "\tvar p *sdk.Result\n\tp.Message = \"x\"", "zero Value"},
 		{"", "\tlist := []int{1}\n\ti := len(c.Turns) + 5\n\tr.Message = string(rune(list[i]))", "index out of range"},
-		{"errors", "\tvar e myError\n\tif errors.As(errors.New(\"x\"), &e) {\n\t\tr.Message = \"as\"\n\t}", "target must be"},
+		{"errors", "\tvar e myError\n\tif errors.As(errors.New(\"x\"), &e) {\n\t\tr.Message = \"as\"\n\t}",
+			"target must be"},
 		{"", "\tvar x any = 1\n\tr.Message = x.(string)", "string"},
 		{"", "\tpanic(nil)", "nil"},
 	} {
@@ -274,7 +275,8 @@ func TestOutput(t *testing.T) {
 		t.Errorf("on the terminal: %q %q", stdout, stderr)
 	}
 	buf.wait(t, "by stderr")
-	for _, part := range []string{"by fmt", "by print", "by log", "by default", "by slog", "by default slog", "by builtin", "by stdout", "stdin ends", "panic: probe.BeforeChat", "plugin=probe"} {
+	for _, part := range []string{"by fmt", "by print", "by log", "by default", "by slog", "by default slog",
+		"by builtin", "by stdout", "stdin ends", "panic: probe.BeforeChat", "plugin=probe"} {
 		if !strings.Contains(buf.String(), part) {
 			t.Errorf("the log lacks %q:\n%s", part, buf.String())
 		}

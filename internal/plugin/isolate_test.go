@@ -46,7 +46,8 @@ func TransformMessages(_ context.Context, c sdk.TransformContext) ([]sdk.Message
 		ModelInfo: sdk.ModelInfo{Capabilities: []string{"tools"}},
 	}
 	for moment, data := range map[lifecycle.Moment]any{
-		lifecycle.BeforeToolExecution: &sdk.BeforeToolContext{Context: snapshot, Arguments: map[string]any{"command": "ls", "list": []any{"x"}}},
+		lifecycle.BeforeToolExecution: &sdk.BeforeToolContext{Context: snapshot,
+			Arguments: map[string]any{"command": "ls", "list": []any{"x"}}},
 		lifecycle.TransformMessages: &sdk.TransformContext{Context: snapshot, Messages: []sdk.Message{{
 			Content: "m", ToolCalls: []sdk.MessageToolCall{{Arguments: map[string]any{"k": "v"}}},
 		}}},
@@ -81,10 +82,12 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 func TestIndirectMutation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ imports, declarations, body string }{
-		"conversion":     {"", "type mine sdk.Context", `m := mine(c.Context); m.Turns[0].Content = "changed"`},
-		"alias":          {"", "type mine = sdk.Context", `var m mine = c.Context; m.Turns[0].Content = "changed"`},
-		"embedded":       {"", "type mine struct{ sdk.Context }", `m := mine{c.Context}; m.Turns[0].Content = "changed"`},
-		"field":          {"", "type mine struct{ inner sdk.BeforeChatContext }", `m := mine{inner: c}; m.inner.Turns[0].Content = "changed"`},
+		"conversion": {"", "type mine sdk.Context", `m := mine(c.Context); m.Turns[0].Content = "changed"`},
+		"alias":      {"", "type mine = sdk.Context", `var m mine = c.Context; m.Turns[0].Content = "changed"`},
+		"embedded": {"", "type mine struct{ sdk.Context }",
+			`m := mine{c.Context}; m.Turns[0].Content = "changed"`},
+		"field": {"", "type mine struct{ inner sdk.BeforeChatContext }",
+			`m := mine{inner: c}; m.inner.Turns[0].Content = "changed"`},
 		"function":       {"", `func change(x sdk.Context) { x.Turns[0].Content = "changed" }`, `change(c.Context)`},
 		"pointer":        {"", `func change(x *sdk.Context) { x.Turns[0].Content = "changed" }`, `change(&c.Context)`},
 		"pointer to it":  {"", "", `turns := &c.Turns; (*turns)[0].Content = "changed"`},

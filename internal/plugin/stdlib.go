@@ -222,7 +222,10 @@ func (s *stdlib) log(table map[string]reflect.Value) {
 			"Fatalln": l.Panicln,
 			"Logger":  (*tameLogger)(nil),
 			"Default": func() *tameLogger { return &tameLogger{l} },
-			"New":     func(w io.Writer, prefix string, flags int) *tameLogger { return &tameLogger{log.New(w, prefix, flags)} },
+			"New": func(w io.Writer, prefix string, flags int) *tameLogger {
+				return &tameLogger{log.New(w, prefix,
+					flags)}
+			},
 		})
 	}
 	s.looksFor(

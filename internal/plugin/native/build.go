@@ -184,7 +184,8 @@ func (s *stager) plugin() {
 		rest, vendored := strings.CutPrefix(f.Name, "vendor/")
 		switch {
 		case filepath.IsAbs(filepath.FromSlash(f.Name)): // Read where it is.
-		case vendored && (s.modules || rest == "modules.txt" || rest == sdkPath || strings.HasPrefix(rest, sdkPath+"/")):
+		case vendored && (s.modules || rest == "modules.txt" || rest == sdkPath ||
+			strings.HasPrefix(rest, sdkPath+"/")):
 		case vendored:
 			s.file(f.Name, f.Text)
 		case f.Name == "go.mod" && !s.modules || f.Name == "go.sum":
@@ -357,7 +358,8 @@ func (s *stager) explain(err error, text string) error {
 	}
 	said := strings.Join(lines, "\n")
 	if s.modules &&
-		(strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "missing go.sum entry") || strings.Contains(said, "no required module provides")) {
+		(strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "missing go.sum entry") ||
+			strings.Contains(said, "no required module provides")) {
 		return fmt.Errorf(
 			"%s\nits dependencies are neither vendored nor in the module cache (run \"go mod vendor\" in %s)",
 			said,

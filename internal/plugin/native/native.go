@@ -32,9 +32,10 @@ const BuildTimeout = 5 * time.Minute
 // more for another reason than their source.
 const protocol = "2"
 
-// pipe/files_windows.go
+// pipeSource is the plugin's end of the pipe.
 //
-//go:embed pipe/any.go pipe/call.go pipe/codec.go pipe/frame.go pipe/serve.go pipe/files_unix.go
+//go:embed pipe/any.go pipe/call.go pipe/codec.go pipe/frame.go pipe/primitive.go pipe/serve.go
+//go:embed pipe/files_unix.go pipe/files_windows.go
 var pipeSource embed.FS
 
 // ErrNoToolchain means that there is no Go toolchain to build with.

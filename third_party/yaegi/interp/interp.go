@@ -649,6 +649,15 @@ var ErrStopped = errors.New("interpreter stopped")
 // stoppedID is the run id of an interpreter that has been stopped; no frame has it.
 const stoppedID = ^uint64(0)
 
+// zeroResults is what a function returns that is called after Stop.
+func zeroResults(t reflect.Type) []reflect.Value {
+	out := make([]reflect.Value, t.NumOut())
+	for i := range out {
+		out[i] = reflect.Zero(t.Out(i))
+	}
+	return out
+}
+
 // restart sets the run id to that of new frames, unless the interpreter has been stopped.
 func (interp *Interpreter) restart() bool {
 	for {

@@ -1010,6 +1010,9 @@ func genFunctionWrapper(n *node) func(*frame) reflect.Value {
 		layout := layoutOf()
 
 		return reflect.MakeFunc(funcType, func(in []reflect.Value) []reflect.Value {
+			if n.interp.runid() == stoppedID {
+				return zeroResults(funcType)
+			}
 			// Allocate and init local frame. All values to be settable and addressable.
 			fr := newFrame(f, len(def.types), f.runid())
 			d := fr.data
@@ -1904,7 +1907,11 @@ func getFunc(n *node) {
 		fr := f.clone()
 		o := getFrame(f, l).data[i]
 
-		fct := reflect.MakeFunc(n.typ.TypeOf(), func(in []reflect.Value) []reflect.Value {
+		funcType := n.typ.TypeOf()
+		fct := reflect.MakeFunc(funcType, func(in []reflect.Value) []reflect.Value {
+			if n.interp.runid() == stoppedID {
+				return zeroResults(funcType)
+			}
 			// Allocate and init local frame. All values to be settable and addressable.
 			fr2 := newFrame(fr, len(n.types), fr.runid())
 			d := fr2.data

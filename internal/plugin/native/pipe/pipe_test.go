@@ -111,9 +111,12 @@ func TestAny(t *testing.T) {
 	one := 1
 	c := newCodec()
 	for _, x := range []struct{ in, want any }{
-		{int8(-1), int8(-1)}, {uint64(math.MaxUint64), uint64(math.MaxUint64)}, {float32(0.5), float32(0.5)}, {math.Inf(1), math.Inf(1)},
-		{[]byte("b"), []byte("b")}, {[]string(nil), []string(nil)}, {[]string{}, []string{}}, {[]map[string]any{{"a": nil}}, []map[string]any{{"a": nil}}},
-		{named("n"), "n"}, {&one, 1}, {(*int)(nil), nil}, {[2]int{1, 2}, []any{1, 2}}, {map[named]bool{"k": true}, map[string]any{"k": true}},
+		{int8(-1), int8(-1)}, {uint64(math.MaxUint64), uint64(math.MaxUint64)}, {float32(0.5), float32(0.5)},
+		{math.Inf(1), math.Inf(1)},
+		{[]byte("b"), []byte("b")}, {[]string(nil), []string(nil)}, {[]string{}, []string{}},
+		{[]map[string]any{{"a": nil}}, []map[string]any{{"a": nil}}},
+		{named("n"), "n"}, {&one, 1}, {(*int)(nil), nil}, {[2]int{1, 2}, []any{1, 2}},
+		{map[named]bool{"k": true}, map[string]any{"k": true}},
 		{map[any]any{1: "x"}, map[string]any{"1": "x"}}, {[]named{"a"}, []any{"a"}}, {time.Minute, time.Minute},
 	} {
 		b, err := c.appendAny(nil, x.in, 0)
@@ -127,7 +130,8 @@ func TestAny(t *testing.T) {
 	}
 	loop := []any{nil}
 	loop[0] = loop
-	for _, bad := range []any{make(chan int), func() {}, struct{ A int }{1}, map[string]any{"a": make(chan int)}, loop} {
+	for _, bad := range []any{make(chan int), func() {}, struct{ A int }{1}, map[string]any{"a": make(chan int)},
+		loop} {
 		if _, err := c.appendAny(nil, bad, 0); err == nil {
 			t.Errorf("%T was handed over", bad)
 		}

@@ -83,9 +83,10 @@ func toolContext(t testing.TB) sdk.BeforeToolContext {
 	c := sdk.BeforeToolContext{
 		Context: sdk.Context{
 			Iteration: 3, Agent: "Coder", Mode: "edit", Workdir: "/home/someone/project", Provider: "local",
-			SessionID:      "20260101-120000-abcdef",
-			ModelInfo:      sdk.ModelInfo{Name: "llama3:8b", Family: "llama", Capabilities: []string{"tools"}},
-			Stats:          sdk.Stats{StartTime: time.Unix(1e9, 5), TopTools: []sdk.ToolCount{{Name: "Bash", Count: 3}}},
+			SessionID: "20260101-120000-abcdef",
+			ModelInfo: sdk.ModelInfo{Name: "llama3:8b", Family: "llama", Capabilities: []string{"tools"}},
+			Stats: sdk.Stats{StartTime: time.Unix(1e9, 5),
+				TopTools: []sdk.ToolCount{{Name: "Bash", Count: 3}}},
 			PatchCounts:    map[string]int{"main.go": 2},
 			AvailableTools: []string{"Bash", "Read", "Write", "Glob", "Grep"},
 			SystemPrompt:   strings.Repeat("You are a careful assistant. ", 40),
