@@ -10,7 +10,6 @@ import (
 
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 // Servers are the MCP servers of a session: their definitions, and the hub that holds
@@ -120,7 +119,7 @@ func (s *Servers) Deferred() []string {
 
 // Wanted are those of the named servers whose condition holds.
 func (s *Servers) Wanted(
-	ctx context.Context, names []string, snapshot func() sdk.Context, shell func(context.Context, string) bool,
+	ctx context.Context, names []string, snapshot func() tool.Context, shell func(context.Context, string) bool,
 ) []string {
 	var wanted []string
 	for _, x := range s.Definitions() {

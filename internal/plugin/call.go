@@ -10,7 +10,6 @@ import (
 	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plugin/native"
-	"github.com/idelchi/aura/internal/plugin/native/pipe"
 )
 
 // call runs f in the plugin, guarded and after waiting for its turn. Calls into one
@@ -96,12 +95,12 @@ func (e *goneError) Error() string {
 func (p *plugin) translate(err error) error {
 	if e, ok := errors.AsType[*foreign.PanicError](err); ok {
 		inner, _ := e.Value.(error)
-		if _, exited := errors.AsType[*native.ExitError](inner); !exited && !errors.As(inner, new(*pipe.Panic)) {
+		if _, exited := errors.AsType[*native.ExitError](inner); !exited && !errors.As(inner, new(*native.Panic)) {
 			return p.panicked(e.Value, e.Stack)
 		}
 		err = inner
 	}
-	if e, ok := errors.AsType[*pipe.Panic](err); ok {
+	if e, ok := errors.AsType[*native.Panic](err); ok {
 		return p.panicked(e.Value, e.Stack)
 	}
 	if e, ok := errors.AsType[*native.ExitError](err); ok {

@@ -9,12 +9,18 @@ import (
 	"github.com/idelchi/aura/internal/lifecycle"
 )
 
+// Hook is a function that a plugin can have, and the moment at which it is called.
+type Hook = lifecycle.Row
+
+// Hooks lists them in the order of the moments.
+func Hooks() []Hook { return lifecycle.Moments() }
+
 // none is the value of a call that has none.
 type none = struct{}
 
 // bindHooks makes a binding of every hook that the plugin exports.
 func (p *plugin) bindHooks(when lifecycle.Condition) error {
-	for _, row := range lifecycle.Moments() {
+	for _, row := range Hooks() {
 		fn := p.program.lookup(row.Function)
 		if fn == nil {
 			continue

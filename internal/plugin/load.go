@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plugin/manifest"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -19,7 +21,7 @@ import (
 type plugin struct {
 	name     string
 	dir      string
-	manifest manifest
+	manifest manifest.Manifest
 	log      *slog.Logger
 	program  program
 	env      *environment
@@ -56,9 +58,11 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 			p = nil
 		}
 	}()
-	when, err := c.manifest.expr()
-	if err != nil {
+	var when lifecycle.Condition // Stays nil, not a nil *Expr, where there is none.
+	if expr, err := c.manifest.When(); err != nil {
 		return nil, err
+	} else if expr != nil {
+		when = expr
 	}
 	p = &plugin{
 		name:     c.name,
@@ -67,7 +71,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		log:      o.Logger,
 		taskEnv:  o.TaskEnv,
 		config:   mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)),
-		limit:    c.manifest.timeout(),
+		limit:    cmp.Or(max(c.manifest.Timeout, 0), HookTimeout),
 	}
 	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", p.name), func(string) {
 		if p.program != nil {

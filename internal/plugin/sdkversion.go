@@ -16,13 +16,16 @@ import (
 	"github.com/idelchi/aura/third_party/yaegi/interp"
 )
 
+// HostSDK is the version of the SDK that this program offers to plugins.
+const HostSDK = version.Version
+
 // checkSDK compares the SDK that a plugin has vendored with ours.
 func checkSDK(dir string) (string, error) {
 	v, err := SDKVersion(dir)
 	if err != nil || v == "" {
 		return v, err
 	}
-	return v, Compatible(v, version.Version)
+	return v, Compatible(v, HostSDK)
 }
 
 // SDKVersion reads the version of the SDK that the plugin in dir has vendored;

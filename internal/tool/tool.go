@@ -27,7 +27,7 @@ type Tool struct {
 	Execute func(ctx context.Context, call Call) (Result, error)
 
 	// Paths declares what a call will read and write; nil means nothing.
-	Paths func(args map[string]any) (sdk.ToolPaths, error)
+	Paths func(args map[string]any) (Paths, error)
 
 	Serial      bool          // Must not run beside other calls of the same response.
 	InProcess   bool          // Cannot run in the sandboxed child.
@@ -48,7 +48,7 @@ type Tool struct {
 type Condition interface {
 	// Eval reports whether the condition holds; shell runs a command and reports its
 	// success.
-	Eval(ctx context.Context, snapshot *sdk.Context, shell func(ctx context.Context, command string) bool) bool
+	Eval(ctx context.Context, snapshot *Context, shell func(ctx context.Context, command string) bool) bool
 	String() string
 }
 
@@ -62,8 +62,8 @@ type Source struct {
 type Call struct {
 	ID      string
 	Args    map[string]any
-	Context sdk.Context // Snapshot at the time of the call.
-	Workdir string      // Absolute; relative paths in Args are relative to it.
+	Context Context // Snapshot at the time of the call.
+	Workdir string  // Absolute; relative paths in Args are relative to it.
 
 	// Output receives live output while the tool runs. It may be nil.
 	Output func(chunk string)
@@ -103,3 +103,9 @@ type Question struct {
 	Options []string // Empty: any text.
 	Multi   bool     // Several options may be chosen.
 }
+
+// Paths are what a call declares to read and write.
+type Paths = sdk.ToolPaths
+
+// Context is the snapshot of the session that a call, a command and a condition get.
+type Context = sdk.Context

@@ -135,6 +135,9 @@ func (p *Process) release() {
 	}
 }
 
+// Panic is the error of a call whose function panicked in the plugin's process.
+type Panic = pipe.Panic
+
 // Lookup returns an exported function of the plugin; see pipe.Client.
 func (p *Process) Lookup(name string, t reflect.Type, through pipe.Caller) (fn any, signature string) {
 	return p.client.Lookup(name, t, through)

@@ -1,4 +1,4 @@
-package tasks_test
+package schedule_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idelchi/aura/internal/tasks"
+	"github.com/idelchi/aura/internal/schedule"
 )
 
 func TestScheduleNext(t *testing.T) {
@@ -40,7 +40,7 @@ func TestScheduleNext(t *testing.T) {
 		// The day the clock jumps.
 		{"daily: 03:00", time.Date(2026, 3, 28, 12, 0, 0, 0, berlin), "2026-03-29 03:00:00"},
 	} {
-		s, err := tasks.ParseSchedule(tt.schedule)
+		s, err := schedule.Parse(tt.schedule)
 		if err != nil {
 			t.Errorf("%v: %v", tt.schedule, err)
 			continue
@@ -55,7 +55,7 @@ func TestScheduleNext(t *testing.T) {
 func TestScheduleOnce(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"2026-01-02T15:04", "2026-01-02 15:04", "2026-01-02T15:04:00"} {
-		s, err := tasks.ParseSchedule(map[string]any{"once": text})
+		s, err := schedule.Parse(map[string]any{"once": text})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestScheduleOnce(t *testing.T) {
 		if next, err := s.Next(at.Add(-time.Hour)); err != nil || !next.Equal(at) {
 			t.Errorf("%s: %s, %v", s, next, err)
 		}
-		if _, err := s.Next(at); !errors.Is(err, tasks.ErrPast) {
+		if _, err := s.Next(at); !errors.Is(err, schedule.ErrPast) {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
@@ -103,12 +103,12 @@ func TestScheduleMistakes(t *testing.T) {
 		{"once: tomorrow", "is no date with a time"},
 		{"once: 2026-01-02", "is no date with a time"},
 	} {
-		if _, err := tasks.ParseSchedule(tt.schedule); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := schedule.Parse(tt.schedule); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.schedule, err, tt.want)
 		}
 	}
 	for _, none := range []any{nil, "", " "} {
-		if s, err := tasks.ParseSchedule(none); err != nil || !s.IsZero() || s.String() != "" {
+		if s, err := schedule.Parse(none); err != nil || !s.IsZero() || s.String() != "" {
 			t.Errorf("%q: %v, %v", none, s, err)
 		}
 	}

@@ -1,4 +1,6 @@
-package tools
+// Package gitignore reads the files that say what git ignores and answers for a walk
+// that goes down from a root: one that never enters what is ignored.
+package gitignore
 
 import (
 	"bytes"
@@ -28,40 +30,43 @@ type rule struct {
 	suffix   bool // `*literal`, held as literal.
 }
 
-// rules is one .gitignore file.
-type rules struct {
+// file is one .gitignore file.
+type file struct {
 	dir  string // Slash-separated path of its directory from the root of the walk; "" at the root.
 	up   string // For files above the root: the path from there down to the root.
 	list []rule
 }
 
-// ignore is all the rules that hold in a directory; the last is the innermost.
-type ignore struct {
-	rules  *rules
-	parent *ignore
+// Rules are all that hold in a directory; the last file is the innermost. Nil has none.
+type Rules struct {
+	file   *file
+	parent *Rules
 }
 
-// with adds the file in dir, if it has any rules.
-func (ig *ignore) with(file, dir, up string) *ignore {
-	list := readRules(file)
+// With adds the file of a directory below the root of the walk, if it has any rules. Dir is
+// the path of the directory from the root, with slashes; "" is the root itself.
+func (ig *Rules) With(path, dir string) *Rules { return ig.with(path, dir, "") }
+
+func (ig *Rules) with(path, dir, up string) *Rules {
+	list := readRules(path)
 	if len(list) == 0 {
 		return ig
 	}
-	return &ignore{&rules{dir, up, list}, ig}
+	return &Rules{&file{dir, up, list}, ig}
 }
 
-// ignores reports whether git would ignore path. Its parents must not be ignored.
-func (ig *ignore) ignores(path string, isDir bool) bool {
+// Ignores reports whether git would ignore path. Its parents must not be ignored.
+func (ig *Rules) Ignores(path string, isDir bool) bool {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	for ; ig != nil; ig = ig.parent {
 		rel := path
-		if ig.rules.dir != "" {
-			rel = strings.TrimPrefix(path[len(ig.rules.dir):], "/")
-		} else if ig.rules.up != "" {
-			rel = ig.rules.up + "/" + path
+		if ig.file.dir != "" {
+			rel = strings.TrimPrefix(path[len(ig.file.dir):], "/")
+		} else if ig.file.up != "" {
+			rel = ig.file.up + "/" + path
 		}
-		for i := len(ig.rules.list) - 1; i >= 0; i-- {
-			if r := &ig.rules.list[i]; r.matches(rel, base, isDir) {
+		for i := len(ig.file.list) - 1; i >= 0; i-- {
+			if r := &ig.file.list[i]; r.matches(rel, base, isDir) {
 				return !r.negated
 			}
 		}
@@ -137,10 +142,10 @@ func parseRule(line string) (rule, bool) {
 	return r, true
 }
 
-// outerRules is the rules that hold at root because of what is above it: the
+// Above are the rules that hold at root because of what is above it: the
 // .gitignore files up to the top of the repository and its info/exclude. A root that
 // is itself ignored was asked for by name, so none of them count there.
-func outerRules(root string) *ignore {
+func Above(root string) *Rules {
 	top := root
 	for {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
@@ -158,9 +163,9 @@ func outerRules(root string) *ignore {
 	}
 	below := filepath.ToSlash(rel)
 	if below == "." {
-		return (*ignore)(nil).with(filepath.Join(top, ".git", "info", "exclude"), "", "")
+		return (*Rules)(nil).with(filepath.Join(top, ".git", "info", "exclude"), "", "")
 	}
-	var ig *ignore
+	var ig *Rules
 	ig = ig.with(filepath.Join(top, ".git", "info", "exclude"), "", below)
 	names := strings.Split(below, "/")
 	for i := range names {
@@ -174,12 +179,12 @@ func outerRules(root string) *ignore {
 }
 
 // ignoresBelow reports whether the directory names[0], on the way down to the root, is ignored.
-func (ig *ignore) ignoresBelow(names []string) bool {
+func (ig *Rules) ignoresBelow(names []string) bool {
 	for ; ig != nil; ig = ig.parent {
 		// up leads from the rules' directory to the root; names is its tail.
-		path := strings.TrimSuffix(strings.TrimSuffix(ig.rules.up, strings.Join(names[1:], "/")), "/")
-		for i := len(ig.rules.list) - 1; i >= 0; i-- {
-			if r := &ig.rules.list[i]; r.matches(path, names[0], true) {
+		path := strings.TrimSuffix(strings.TrimSuffix(ig.file.up, strings.Join(names[1:], "/")), "/")
+		for i := len(ig.file.list) - 1; i >= 0; i-- {
+			if r := &ig.file.list[i]; r.matches(path, names[0], true) {
 				return !r.negated
 			}
 		}

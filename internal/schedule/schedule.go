@@ -1,4 +1,6 @@
-package tasks
+// Package schedule is the language in which users say when something runs by itself, such as
+// "every: 30m" or "weekly: mon 03:00". It works times out and runs nothing.
+package schedule
 
 import (
 	"cmp"
@@ -18,7 +20,7 @@ import (
 // shortest is the least time between two runs; less would do nothing but run.
 const shortest = 10 * time.Millisecond
 
-// Schedule says when a task runs by itself. The zero value is never.
+// Schedule says when something runs by itself. The zero value is never.
 type Schedule struct {
 	kind string
 	text string
@@ -48,9 +50,9 @@ var forms = []form{
 	{"once", "2026-01-02T15:04", (*Schedule).readOnce},
 }
 
-// ParseSchedule reads a schedule as YAML gives it: a mapping with one key such as
+// Parse reads a schedule as YAML gives it: a mapping with one key such as
 // {every: 30m}, or the same as text, "every: 30m". nil and "" are the zero Schedule.
-func ParseSchedule(v any) (Schedule, error) {
+func Parse(v any) (Schedule, error) {
 	kind, value := "", any(nil)
 	switch v := v.(type) {
 	case nil:
@@ -200,6 +202,9 @@ func (s *Schedule) readOnce(text string) error {
 // IsZero reports whether there is no schedule.
 func (s Schedule) IsZero() bool { return s.kind == "" }
 
+// Once reports whether the schedule has one time only.
+func (s Schedule) Once() bool { return s.kind == "once" }
+
 // String is the schedule as it is written, "every: 30m"; empty for none.
 func (s Schedule) String() string {
 	if s.IsZero() {
@@ -222,7 +227,7 @@ func (s Schedule) Next(now time.Time) (time.Time, error) {
 		return time.Time{}, err
 	}
 	defer func() { _ = scheduler.Shutdown() }()
-	job, err := scheduler.NewJob(s.job(), gocron.NewTask(func() {}))
+	job, err := scheduler.NewJob(s.Job(), gocron.NewTask(func() {}))
 	if errors.Is(err, gocron.ErrOneTimeJobStartDateTimePast) {
 		return time.Time{}, ErrPast
 	}
@@ -233,8 +238,8 @@ func (s Schedule) Next(now time.Time) (time.Time, error) {
 	return job.NextRun()
 }
 
-// job is the schedule as the scheduler knows it.
-func (s Schedule) job() gocron.JobDefinition {
+// Job is the schedule as the scheduler knows it.
+func (s Schedule) Job() gocron.JobDefinition {
 	switch s.kind {
 	case "cron":
 		return gocron.CronJob(s.text, false)

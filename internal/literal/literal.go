@@ -1,4 +1,5 @@
-package tools
+// Package literal finds the words that a regular expression cannot match without.
+package literal
 
 import (
 	"regexp/syntax"
@@ -8,10 +9,10 @@ import (
 // maxWords is how many alternatives are worth looking for one by one.
 const maxWords = 8
 
-// required finds words of which every match contains at least one; none if there
+// Required finds words of which every match contains at least one; none if there
 // are no such words. fold says that they are in lower case, for text in lower case.
 // Looking for a word is many times faster than matching a regular expression.
-func required(re *syntax.Regexp) (words []string, fold bool) {
+func Required(re *syntax.Regexp) (words []string, fold bool) {
 	words, fold = needed(re, 0)
 	for _, w := range words {
 		if w == "" {

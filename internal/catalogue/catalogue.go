@@ -1,14 +1,13 @@
-package provider
+// Package catalogue knows what a model can do by its name alone.
+package catalogue
 
 import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/idelchi/aura/sdk"
 )
 
-// Capabilities of models, the values of sdk.ModelInfo.Capabilities.
+// Capabilities of models.
 const (
 	Vision          = "vision"
 	Tools           = "tools"
@@ -192,11 +191,16 @@ var catalogue = []entry{
 // others is up to who runs them; the catalogue has what the model was made for.
 var hosted = []string{"gpt", "o", "claude", "gemini", "grok"}
 
-// Lookup describes a model by its name alone: family, context length, capabilities and
-// the parameter count that the name states. Vendor prefixes ("openai/") are ignored.
-// If nothing is known it returns false, and the name and the parameter count.
-func Lookup(name string) (sdk.ModelInfo, bool) {
-	info := sdk.ModelInfo{Name: name, ParameterCount: Parameters(name)}
+// Model is what is known about a model.
+type Model struct {
+	Family       string
+	Context      int // In tokens; 0 = unknown.
+	Capabilities []string
+}
+
+// Lookup describes a model by its name: family, context length and capabilities. Vendor
+// prefixes ("openai/") are ignored. If nothing is known it returns false.
+func Lookup(name string) (Model, bool) {
 	key := canonical(name)
 	var best *entry
 	for i := range catalogue {
@@ -206,15 +210,15 @@ func Lookup(name string) (sdk.ModelInfo, bool) {
 		}
 	}
 	if best == nil {
-		return info, false
+		return Model{}, false
 	}
-	info.Family, info.ContextLength = best.family, best.context
+	m := Model{Family: best.family, Context: best.context}
 	for _, c := range capLetters {
 		if strings.IndexByte(best.caps, c.letter) >= 0 {
-			info.Capabilities = append(info.Capabilities, c.name)
+			m.Capabilities = append(m.Capabilities, c.name)
 		}
 	}
-	return info, true
+	return m, true
 }
 
 // Hosted reports whether the models of a family have the same context length
