@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/models"
 )
 
 // generatedFile compares a file with what it should be, or writes it with -update.
@@ -111,4 +112,24 @@ func pythonType(t reflect.Type) string {
 		return "list"
 	}
 	return "dict"
+}
+
+// The provider types that the configuration takes are those of the table.
+func TestProviderEnum(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, p := range models.ProviderTypes() {
+		names = append(names, p.Name)
+	}
+	file := filepath.Join("config", "provider.go")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag := regexp.MustCompile(`yaml:"type" enum:"[^"]*"`)
+	if !tag.Match(text) {
+		t.Fatalf("%s: the enumeration of the key type is gone", file)
+	}
+	want := fmt.Sprintf(`yaml:"type" enum:"%s"`, strings.Join(names, " "))
+	generatedFile(t, file, tag.ReplaceAllLiteral(text, []byte(want)))
 }

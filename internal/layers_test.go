@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,18 +27,20 @@ const module = "github.com/idelchi/aura"
 var layers = [][]string{
 	{"sdk", "sdk/version", "internal/wording", "internal/jsontext", "internal/atomicfile", "internal/templates",
 		"internal/markdown", "internal/procgroup", "internal/foreign", "internal/todo", "internal/plugin/symbols",
-		"internal/width", "internal/terminal"},
+		"internal/width", "internal/terminal", "internal/media", "internal/generation", "internal/filter",
+		"internal/gitignore", "internal/literal", "internal/lockfile", "internal/catalogue", "internal/highlight"},
 	{"internal/message", "internal/condition", "internal/strictyaml", "internal/sh", "internal/plugin/native/pipe",
-		"internal/line", "internal/line/history"},
-	{"internal/tool", "internal/lifecycle", "internal/provider", "internal/session", "internal/plugin/native"},
-	{"internal/config", "internal/conversation", "internal/extension", "internal/tools", "internal/sandbox",
+		"internal/line", "internal/line/history", "internal/schedule", "internal/walk"},
+	{"internal/tool", "internal/conversation", "internal/lifecycle", "internal/provider", "internal/session",
+		"internal/plugin/native", "internal/plugin/manifest"},
+	{"internal/config", "internal/demo", "internal/extension", "internal/agent", "internal/tools", "internal/sandbox",
 		"internal/provider/*"},
 	{"internal/guard", "internal/hooks", "internal/plugin", "internal/plugin/*", "internal/pyext", "internal/mcp",
 		"internal/skills", "internal/tasks", "internal/models", "internal/environ", "internal/instructions",
-		"internal/agent"},
-	{"internal/plugin/manage", "internal/profile", "internal/commands", "internal/doctor", "internal/render"},
-	{"internal/plain", "internal/app"},
-	{"internal/tui"},
+		"internal/render"},
+	{"internal/plugin/manage", "internal/profile", "internal/workspace", "internal/commands", "internal/doctor",
+		"internal/plain"},
+	{"internal/tui", "internal/app"},
 	{"internal/cli"},
 	{"."},
 }
@@ -65,12 +68,14 @@ func layerOf(name string) int {
 	return wild
 }
 
-// local returns the name of a package inside the repository.
+// local returns the name of a package inside the repository. What others wrote is not
+// one, wherever its source is kept.
 func local(importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true
 	}
-	return strings.CutPrefix(importPath, module+"/")
+	name, ok := strings.CutPrefix(importPath, module+"/")
+	return name, ok && !strings.HasPrefix(name, "third_party/")
 }
 
 type goPackage struct {
@@ -155,14 +160,15 @@ var slow = map[string]string{
 	"github.com/anthropics/anthropic-sdk-go":  "internal/provider/anthropic",
 	"github.com/openai/openai-go":             "internal/provider/openai",
 	"google.golang.org/genai":                 "internal/provider/google",
-	"github.com/cogentcore/yaegi/stdlib":      "symbol tables of our own that are filled when needed: it costs 1.3 ms",
-	"github.com/traefik/yaegi/stdlib":         "symbol tables of our own that are filled when needed",
+	"github.com/cogentcore/yaegi":             "third_party/yaegi",
+	"github.com/traefik/yaegi":                "third_party/yaegi",
+	module + "/third_party/yaegi/stdlib":      "symbol tables of our own that are filled when needed: it costs 1.3 ms",
 	"go.opentelemetry.io/otel/exporters":      "the trace of internal/lifecycle",
 	"github.com/mattn/go-runewidth@< v0.0.28": "v0.0.31: older ones build a table at start, 45 ms",
 }
 
 // generics is the one part of the interpreter's library that costs nothing: texts.
-const generics = "github.com/cogentcore/yaegi/stdlib/generic"
+const generics = module + "/third_party/yaegi/stdlib/generic"
 
 // What slows down every start is not linked into the program.
 func TestFastStart(t *testing.T) {
@@ -188,7 +194,7 @@ func TestNoInit(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "vendor" || d.Name() == "testdata"):
+		case d.IsDir() && slices.Contains([]string{".git", "vendor", "testdata", "third_party"}, d.Name()):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(file, ".go"):
 			return nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/conversation"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/provider"
@@ -172,7 +171,7 @@ func (c *modelCall) hideTools(ctx context.Context) {
 		if snap == nil {
 			snap = new(a.Snapshot())
 		}
-		if !t.Condition.Eval(ctx, condition.Env{Context: snap, Shell: a.opts.Place.Shell}) {
+		if !t.Condition.Eval(ctx, snap, a.opts.Place.Shell) {
 			hidden = append(hidden, t.Name)
 		}
 	}

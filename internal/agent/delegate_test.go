@@ -68,8 +68,7 @@ turns:
   - {calls: [{name: Task, arguments: {description: d, prompt: forever}}], usage: {input: 60, output: 0}}
   - {text: ok}
 `
-	r := newRig(t, turns, setup{})
-	r.Switches().SetMaxSteps(3)
+	r := newRig(t, turns, setup{options: func(o *agent.Options) { o.Switches.MaxSteps = 3 }})
 	r.send("go")
 	if !r.model.holds(5, "Error: sub-agent main: maximum steps exceeded: 3 model calls") {
 		t.Errorf("no word about the steps:\n%s", show(r.model.request(5).Messages))

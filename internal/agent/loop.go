@@ -65,10 +65,10 @@ func (a *Agent) Send(ctx context.Context, in Input) (answer string, err error) {
 		a.conv.Turn.End()
 		a.conv.Offer.Enable()
 		err = errors.Join(err, a.record.save())
-		in, out := a.conv.Stats.Spent()
+		allIn, allOut := a.conv.Stats.Spent()
 		a.feed.send(Event{
 			Kind: TurnEnded, Duration: time.Since(start), Failed: err != nil, Cut: a.conv.Turn.Response().Cut,
-			Usage: &provider.Usage{Input: in - spentIn, Output: out - spentOut},
+			Usage: &provider.Usage{Input: allIn - spentIn, Output: allOut - spentOut},
 		})
 	}()
 	text, err := t.receive(ctx, in)
@@ -135,7 +135,7 @@ func (t *turn) run(ctx context.Context) (text string, err error) {
 			}
 		}
 		t.a.say(said)
-		if again := t.goesOn(r, len(said) > 0); !again {
+		if !t.goesOn(r, len(said) > 0) {
 			return text, nil
 		}
 	}

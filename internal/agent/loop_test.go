@@ -27,8 +27,7 @@ func TestMaxSteps(t *testing.T) {
 		r.model.count(2 * n)
 	}
 	// What the command line says wins over the profile.
-	r := newRig(t, loop, setup{})
-	r.Switches().SetMaxSteps(2)
+	r := newRig(t, loop, setup{options: func(o *agent.Options) { o.Switches.MaxSteps = 2 }})
 	if got := r.Snapshot().MaxSteps; got != 2 {
 		t.Errorf("MaxSteps %d", got)
 	}

@@ -53,9 +53,6 @@ func (s *Switches) Verbose() bool { return s.Now().Verbose }
 // SetVerbose switches the display of thinking.
 func (s *Switches) SetVerbose(on bool) { s.set(func(c *Choices) { c.Verbose = on }) }
 
-// SetMaxSteps bounds the model calls of a turn; 0 takes the profile's bound.
-func (s *Switches) SetMaxSteps(n int) { s.set(func(c *Choices) { c.MaxSteps = n }) }
-
 // SetThink sets the thinking mode: off, on, low, medium or high.
 func (s *Switches) SetThink(mode string) error {
 	if !slices.Contains([]string{"off", "on", "low", "medium", "high"}, mode) {

@@ -4,7 +4,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/environ"
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/lifecycle"
@@ -25,10 +23,10 @@ import (
 	"github.com/idelchi/aura/internal/profile"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
-	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/todo"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/tools"
+	"github.com/idelchi/aura/internal/workspace"
 )
 
 // App is one running program: a session with everything around it.
@@ -58,50 +56,6 @@ type generation struct {
 	profiles *profile.Profiles
 }
 
-// Place is where a session would happen: its configuration, read but not in force. It
-// has started nothing and needs no Close.
-type Place struct {
-	opts    Options
-	workdir string
-	env     environ.Environ
-	cfg     *config.Config
-}
-
-// Read reads the configuration of a session and starts nothing.
-func Read(o Options) (*Place, error) {
-	start, err := filepath.Abs(o.Homes.Workdir)
-	if err != nil {
-		return nil, fmt.Errorf("workdir: %w", err)
-	}
-	p := &Place{opts: o, workdir: cmp.Or(o.Task.Workdir, start)}
-	if info, err := os.Stat(p.workdir); err != nil {
-		return nil, fmt.Errorf("workdir: %w", err)
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("workdir: %s is not a directory", p.workdir)
-	}
-	if !o.Confined { // A child gets its whole environment from its parent.
-		if p.env, err = environ.Load(o.EnvFile, start); err != nil {
-			return nil, err
-		}
-	}
-	p.env = p.env.With(o.Task.Env)
-	p.cfg, err = readConfig(o)
-	return p, err
-}
-
-// readConfig reads the configuration files.
-func readConfig(o Options) (*config.Config, error) {
-	homes, err := config.FindHomes(o.Homes)
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := config.Load(homes)
-	if err != nil {
-		return nil, err
-	}
-	return cfg.WithTask(o.Task.Features), nil
-}
-
 // Open reads the configuration and starts a session for the given face. The
 // session has said nothing yet; call Start. ctx is for the opening only.
 func Open(ctx context.Context, o Options, face Face) (*App, error) {
@@ -112,8 +66,8 @@ func Open(ctx context.Context, o Options, face Face) (*App, error) {
 	if face.Print == nil {
 		face.Print = func(string) {}
 	}
-	a := &App{Place: *place, face: face}
-	if a.log, a.closeLog, err = openLog(o.Debug, a.cfg.Homes.Last()); err != nil {
+	a := &App{Place: place, face: face}
+	if a.log, a.closeLog, err = openLog(o.Debug, a.Config().Homes.Last()); err != nil {
 		return nil, err
 	}
 	if err := a.compose(ctx); err != nil {
@@ -125,28 +79,30 @@ func Open(ctx context.Context, o Options, face Face) (*App, error) {
 // compose builds the session: pipeline, extensions, agent and commands.
 func (a *App) compose(ctx context.Context) (err error) {
 	approvals, reads := &guard.Approvals{}, &guard.ReadSwitches{}
-	approvals.Restore(a.cfg.Approvals)
+	approvals.Restore(a.Config().Approvals)
 	a.pipeline = lifecycle.New(lifecycle.Options{
-		Logger: a.log, Shell: a.shell, Begin: a.face.Begin, Trace: a.face.Trace,
+		Logger: a.log, Shell: a.Shell, Begin: a.face.Begin, Trace: a.face.Trace,
 	})
 	a.sandbox = sandbox.New(sandbox.Options{
-		Workdir: a.workdir, Command: a.opts.Reexec, Env: a.env.List, Logger: a.log,
+		Workdir: a.Workdir(), Command: a.Options().Reexec, Env: a.Env, Logger: a.log,
 		Notice: func(text string) { a.notices.say("sandbox", text) },
 	})
-	kinds, err := a.kinds(a.cfg, a.guards(approvals))
+	kinds, err := a.kinds(a.Config(), a.guards(approvals))
 	if err != nil {
 		return err
 	}
-	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, plainTools()); err != nil {
+	if a.extensions, err = extension.Open(ctx, a.pipeline, kinds, workspace.BuiltinTools()); err != nil {
 		return err
 	}
 	m := a.modelOptions()
 	m.Logger = a.log
-	a.now = a.generation(a.cfg, models.New(m), reads)
-	if err := a.openAgent(Sessions(a.cfg.Homes, a.workdir), approvals, reads); err != nil {
+	a.now = a.generation(a.Config(), models.New(m), reads)
+	if err := a.openAgent(Sessions(a.Config().Homes, a.Workdir()), approvals, reads); err != nil {
 		return err
 	}
-	a.logOpened()
+	p := a.agent.Profile()
+	a.log.Info("session opened", "workdir", a.Workdir(), "homes", a.Config().Homes.All(), "agent", p.Agent,
+		"mode", p.Mode, "provider", p.Model.Provider, "model", p.Model.Name, "tools", len(p.Tools))
 	return ctx.Err()
 }
 
@@ -157,7 +113,7 @@ func (a *App) guards(approvals *guard.Approvals) []lifecycle.Binding {
 		For: func(name, mode string) (guard.Config, error) { return a.current().profiles.Guard(name, mode) },
 	})
 	rules := func(name, mode string) (*sandbox.Rules, error) { return a.current().profiles.Sandbox(name, mode) }
-	return append(append(list, sandbox.Guard(a.Tool, rules)), a.opts.Watch...)
+	return append(append(list, sandbox.Guard(a.Tool, rules)), a.Options().Watch...)
 }
 
 // generation makes what follows from a configuration.
@@ -175,7 +131,7 @@ func (a *App) generation(cfg *config.Config, m *models.Models, reads *guard.Read
 func (a *App) builtinTools(f config.Features, find func(string) (tool.Tool, bool)) []tool.Tool {
 	bash := f.Tools.Bash
 	return tools.New(tools.Options{
-		Todo: &a.todo, Env: a.env.List, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
+		Todo: &a.todo, Env: a.Env, ReadSmallFileTokens: f.Tools.ReadSmallFileTokens,
 		Parallel: func(name string) bool {
 			t, ok := find(name)
 			return f.Tools.Parallel && ok && !t.Serial
@@ -207,23 +163,27 @@ func (a *App) openAgent(store *session.Store, approvals *guard.Approvals, reads 
 	o := agent.Options{
 		Pipeline: a.pipeline, Todo: &a.todo, Logger: a.log,
 		Resolve: func(name, mode string) (agent.Profile, error) { return a.current().profiles.Resolve(name, mode) },
-		Agent:   a.opts.Choice.Agent, Mode: a.opts.Choice.Mode,
+		Agent:   a.Options().Choice.Agent, Mode: a.Options().Choice.Mode,
 		Switches: agent.Choices{
-			Auto: a.opts.Choice.Auto, Verbose: a.opts.Choice.Verbose, Think: a.opts.Choice.Think,
-			MaxSteps: a.opts.Limits.MaxSteps,
+			Auto: a.Options().Choice.Auto, Verbose: a.Options().Choice.Verbose, Think: a.Options().Choice.Think,
+			MaxSteps: a.Options().Limits.MaxSteps,
 		},
 		Place:   a.agentPlace(),
-		Observe: kept(store, logged(a.opts.Debug, a.log, a.face.Observe)), Ask: a.face.Ask,
+		Observe: kept(store, logged(a.Options().Debug, a.log, a.face.Observe)), Ask: a.face.Ask,
 		Exists: func(name string) bool { _, ok := a.Tool(name); return ok },
 		Meta:   func(m *session.Meta) { a.completeMeta(m, approvals, reads) },
 	}
-	if a.face.Approve != nil {
-		o.Approve = agent.Remembering(a.face.Approve, a.keeper(approvals), func(source, text string) {
+	if ask := a.face.Approve; ask != nil {
+		approve := func(ctx context.Context, q agent.Approval) agent.Decision {
+			q.Pattern = guard.Suggest(q.Tool, q.Args)
+			return ask(ctx, q)
+		}
+		o.Approve = agent.Remembering(approve, keeper(a.Config().Homes, a.Workdir(), approvals), func(source, text string) {
 			a.agent.Notice(source, text)
 		})
 	}
 	if store != nil {
-		log, err := store.Create(session.Meta{Workdir: a.workdir})
+		log, err := store.Create(session.Meta{Workdir: a.Workdir()})
 		if err != nil {
 			return err
 		}
@@ -240,7 +200,7 @@ func (a *App) openAgent(store *session.Store, approvals *guard.Approvals, reads 
 // agentPlace is where the agent works.
 func (a *App) agentPlace() agent.Place {
 	p := agent.Place{
-		Workdir: a.workdir, LaunchDir: a.workdir, Vars: a.opts.Vars, Shell: a.shell, Hooks: a.hookData,
+		Workdir: a.Workdir(), LaunchDir: a.Workdir(), Vars: a.Options().Vars, Shell: a.Shell, Hooks: a.hookData,
 		Additions: a.extensions.Prompts,
 		Servers:   func() []string { return extension.Find[*mcp.Servers](a.extensions).Hub.Connected() },
 		Sandbox:   func() agent.SandboxState { return agent.SandboxState(sandbox.StateOf(a.rules())) },
@@ -263,14 +223,14 @@ func (a *App) rules() *sandbox.Rules {
 
 // keeper remembers approvals. What is allowed in a project is kept in its own home, and
 // nowhere else.
-func (a *App) keeper(approvals *guard.Approvals) agent.Keeper {
+func keeper(homes config.Homes, workdir string, approvals *guard.Approvals) agent.Keeper {
 	return agent.Keeper{
 		Allow: func(pattern string) { approvals.Allow(pattern) },
 		Save: func(home, pattern string) error {
 			return approvals.Save(filepath.Join(home, "config", "rules", "approvals.yaml"), pattern)
 		},
 		Homes: map[agent.Remember]string{
-			agent.ForProject: a.cfg.Homes.Project(a.workdir), agent.ForAlways: a.cfg.Homes.Global,
+			agent.ForProject: homes.Project(workdir), agent.ForAlways: homes.Global,
 		},
 	}
 }
@@ -289,12 +249,6 @@ func openLog(debug bool, home string) (*slog.Logger, func() error, error) {
 		return nil, nil, fmt.Errorf("debug log: %w", err)
 	}
 	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f.Close, nil
-}
-
-// shell runs a `bash:` term of a condition.
-func (p *Place) shell(ctx context.Context, command string) bool {
-	r, err := sh.Run(ctx, sh.Command{Script: command, Dir: p.workdir, Env: p.env.List()})
-	return err == nil && r.ExitCode == 0
 }
 
 // Tool finds a tool by name, whether or not a filter hides it.
@@ -325,7 +279,7 @@ func (a *App) Start(ctx context.Context, key string) error {
 		if err := commands.Resume(ctx, a.commands, key, func() { a.Ready(ctx) }); err != nil {
 			return err
 		}
-		a.agent.Switches().SetVerbose(a.agent.Switches().Verbose() || a.opts.Choice.Verbose)
+		a.agent.Switches().SetVerbose(a.agent.Switches().Verbose() || a.Options().Choice.Verbose)
 	}
 	a.startServers(ctx)
 	a.Ready(ctx)
@@ -365,7 +319,7 @@ func (a *App) Latest() (string, error) {
 	if a.commands.Store == nil {
 		return "", errors.New("no sessions are kept: there is neither a project home nor a global one")
 	}
-	return a.commands.Store.Latest(a.workdir)
+	return a.commands.Store.Latest(a.Workdir())
 }
 
 // Close ends the session. reason is "exit", "error" or "cancelled".

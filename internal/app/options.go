@@ -4,83 +4,20 @@ import (
 	"context"
 
 	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/lifecycle"
-	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/workspace"
 )
 
-// Options is what the command line decides. The zero value runs on defaults.
-type Options struct {
-	Homes     config.HomeOptions
-	Choice    Choice
-	Limits    Limits
-	Tools     tool.Filter       // --include-tools and --exclude-tools.
-	MCP       tool.Filter       // --include-mcps and --exclude-mcps.
-	Vars      map[string]string // --set.
-	EnvFile   string            // --env-file; empty means secrets.env, if it exists.
-	Overrides []string          // --override, as "tools.max_steps=5".
-	Noop      bool              // --dry noop: every model answers "[noop]".
-	NoModel   bool              // No model is asked anything: a provider that is wrong is no error.
-	Debug     bool              // Write a debug log.
-
-	Task TaskOptions // The task that is run; the zero value is none.
-
-	ExtensionOptions
-	ChildOptions
-
-	// Watch are handlers that see every moment, for demonstrations.
-	Watch []lifecycle.Binding
-}
-
-// ExtensionOptions are about plugins and Python extensions.
-type ExtensionOptions struct {
-	Plugins      PluginFlags
-	NoExtensions bool // --without-extensions.
-}
-
-// PluginFlags are what the command line says about plugins.
-type PluginFlags struct {
-	Without bool // --without-plugins.
-	Unsafe  bool // --unsafe-plugins.
-
-	// Confining says that the process may confine itself before it runs a tool, which
-	// must hold for processes of plugins too.
-	Confining bool
-}
-
-// ChildOptions are about sandboxed children.
-type ChildOptions struct {
-	// Reexec starts this program as a sandboxed child: the program and its
-	// arguments. Empty means that tools cannot be confined.
-	Reexec   []string
-	Confined bool // This is such a child.
-}
-
-// TaskOptions are what a task lays over everything else but the command line.
-type TaskOptions struct {
-	Workdir  string            // Where the session works; empty: in Homes.Workdir.
-	Env      map[string]string // Over the environment file and that of the process.
-	Tools    tool.Filter       // A further layer.
-	Features config.Layers     // Over those of agent and mode.
-}
-
-// Choice is who works, and how.
-type Choice struct {
-	Agent    string // Empty: the default agent.
-	Mode     string // Empty: the agent's own; "none": no mode.
-	Provider string // Overrides the agent's provider.
-	Model    string // Overrides the agent's model.
-	Think    string // Overrides the agent's thinking mode.
-	System   string // Overrides the agent's system prompt, by name.
-	Auto     bool
-	Verbose  bool // Show thinking.
-}
-
-// Limits bound a session; 0 takes what is configured.
-type Limits struct {
-	MaxSteps    int
-	TokenBudget int
-}
+// What the command line decides, see package workspace.
+type (
+	Options          = workspace.Options
+	Choice           = workspace.Choice
+	Limits           = workspace.Limits
+	TaskOptions      = workspace.TaskOptions
+	ExtensionOptions = workspace.ExtensionOptions
+	ChildOptions     = workspace.ChildOptions
+	PluginFlags      = workspace.PluginFlags
+)
 
 // Face is how a session meets the user. All fields are optional.
 type Face struct {
@@ -89,7 +26,7 @@ type Face struct {
 
 	// Approve and Ask put something to the user; nil means that nobody is there.
 	Approve func(context.Context, agent.Approval) agent.Decision
-	Ask     func(context.Context, tool.Question) ([]string, error)
+	Ask     func(context.Context, agent.Question) ([]string, error)
 
 	// Begin is told which handler is about to run, Trace what came of it. Both may be
 	// called by several goroutines.

@@ -29,7 +29,7 @@ func (a *App) startServers(ctx context.Context) {
 		a.agent.ResolveModel(ctx) // Conditions may be about the model.
 		return a.agent.Snapshot()
 	}
-	s.Hub.Start(s.Wanted(ctx, a.allowedServers(), snapshot, a.shell)...)
+	s.Hub.Start(s.Wanted(ctx, a.allowedServers(), snapshot, a.Shell)...)
 }
 
 // staleServers makes the question whether servers have changed since a profile was
@@ -39,7 +39,7 @@ func (a *App) staleServers(names []string) func(context.Context) bool {
 	hub := a.MCP()
 	before := hub.Version()
 	return func(ctx context.Context) bool {
-		wanted := a.servers().Wanted(ctx, names, a.agent.Snapshot, a.shell)
+		wanted := a.servers().Wanted(ctx, names, a.agent.Snapshot, a.Shell)
 		hub.Start(wanted...)
 		hub.Wait(ctx, wanted...)
 		for _, text := range hub.Notices() {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
 	"github.com/idelchi/aura/internal/skills"
+	"github.com/idelchi/aura/internal/workspace"
 )
 
 // Sessions is where sessions are kept: in the project's home if there is one, else in
@@ -43,6 +43,23 @@ func Sessions(homes config.Homes, workdir string) *session.Store {
 		}
 	}
 	return session.Open(dir(last)).With(roots, others...)
+}
+
+// OpenSessions opens the store that a session with the options would use.
+func OpenSessions(o Options) (*session.Store, error) {
+	homes, err := config.FindHomes(o.Homes)
+	if err != nil {
+		return nil, err
+	}
+	workdir, err := filepath.Abs(o.Homes.Workdir)
+	if err != nil {
+		return nil, fmt.Errorf("workdir: %w", err)
+	}
+	store := Sessions(homes, workdir)
+	if store == nil {
+		return nil, errors.New("no sessions are kept: there is neither a project home nor a global one")
+	}
+	return store, nil
 }
 
 // kept makes an observer that, before the first turn is written to the session, keeps
@@ -72,10 +89,12 @@ func (a *App) commandSession(
 		Skills: skillsOf{a.extensions}, Extensions: a.extensions,
 		Lists: commands.Lists{
 			Commands: func() []commands.Command { all, _ := a.allCommands(); return all },
-			Agents:   a.agents, Modes: a.modes, Tools: a.Tools, Models: a.modelChoices,
+			Agents:   func() []commands.Choice { return agentChoices(a.current().cfg, a.agent.Profile().Agent) },
+			Modes:    func() []commands.Choice { return modeChoices(a.current().cfg, a.agent.Profile().Mode) },
+			Tools:    a.Tools, Models: a.modelChoices,
 		},
 		Actions: commands.Actions{
-			Print: a.face.Print, Submit: a.Submit, Shell: a.shell, SetModel: a.setModel,
+			Print: a.face.Print, Submit: a.Submit, Shell: a.Shell, SetModel: a.setModel,
 			Reload:     func(ctx context.Context) error { return a.reload(ctx, approvals, reads) },
 			Sandbox:    func() agent.SandboxState { return agent.SandboxState(sandbox.StateOf(a.rules())) },
 			SetSandbox: func(on bool) error { a.sandbox.Switch(on); return a.agent.Reload() },
@@ -103,25 +122,21 @@ func (a *App) allCommands() (all, hidden []commands.Command) {
 	return commands.All(custom, a.extensions.Commands())
 }
 
-// agents lists the agents a user can choose.
-func (a *App) agents() []commands.Choice {
-	var list []commands.Choice
-	for _, x := range a.current().cfg.Agents {
+// agentChoices lists the agents a user can choose.
+func agentChoices(cfg *config.Config, active string) (list []commands.Choice) {
+	for _, x := range cfg.Agents {
 		if !x.Hide {
-			active := x.Name == a.agent.Profile().Agent
-			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: active})
+			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == active})
 		}
 	}
 	return list
 }
 
-// modes lists the modes a user can choose.
-func (a *App) modes() []commands.Choice {
-	var list []commands.Choice
-	for _, x := range a.current().cfg.Modes {
+// modeChoices lists the modes a user can choose.
+func modeChoices(cfg *config.Config, active string) (list []commands.Choice) {
+	for _, x := range cfg.Modes {
 		if !x.Hide {
-			active := x.Name == a.agent.Profile().Mode
-			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: active})
+			list = append(list, commands.Choice{Name: x.Name, Description: x.Description, Active: x.Name == active})
 		}
 	}
 	return list
@@ -165,7 +180,7 @@ func (a *App) hookData(name, mode string) agent.HookData {
 
 // reload reads the configuration anew. If it is wrong, the old one stays in force.
 func (a *App) reload(ctx context.Context, approvals *guard.Approvals, reads *guard.ReadSwitches) error {
-	cfg, err := readConfig(a.opts)
+	cfg, err := workspace.ReadConfig(a.Options())
 	if err != nil {
 		return err
 	}
@@ -174,7 +189,7 @@ func (a *App) reload(ctx context.Context, approvals *guard.Approvals, reads *gua
 		return err
 	}
 	next := a.generation(cfg, a.current().models.Reload(cfg), reads)
-	err = a.extensions.Reload(ctx, kinds, plainTools(), func() error {
+	err = a.extensions.Reload(ctx, kinds, workspace.BuiltinTools(), func() error {
 		old := a.use(next)
 		if err := a.agent.Reload(); err != nil {
 			a.use(old)
@@ -219,7 +234,7 @@ func (a *App) completeMeta(m *session.Meta, approvals *guard.Approvals, reads *g
 // review tells the user what of their files has no effect.
 func (a *App) review() {
 	now := a.current()
-	for _, p := range a.extensions.Problems(plainTools()) {
+	for _, p := range a.extensions.Problems(workspace.BuiltinTools()) {
 		if p.Kind == "extensions" {
 			a.extensionNotice(p.Name, p.Text)
 			continue
@@ -233,7 +248,7 @@ func (a *App) review() {
 	for _, text := range now.profiles.Undefined() {
 		a.agent.Notice("tools", text)
 	}
-	mistakes, err := profile.PolicyMistakes(now.cfg, a.opts.Overrides, a.ToolNames())
+	mistakes, err := profile.PolicyMistakes(now.cfg, a.Options().Overrides, a.ToolNames())
 	if err != nil {
 		mistakes = []string{err.Error()}
 	}
@@ -267,11 +282,4 @@ func logged(debug bool, log *slog.Logger, observe func(agent.Event)) func(agent.
 			observe(e)
 		}
 	}
-}
-
-// logOpened writes what the session begins with.
-func (a *App) logOpened() {
-	p := a.agent.Profile()
-	a.log.Info("session opened", "workdir", a.workdir, "homes", a.cfg.Homes.All(), "agent", p.Agent,
-		"mode", cmp.Or(p.Mode, "none"), "provider", p.Model.Provider, "model", p.Model.Name, "tools", len(p.Tools))
 }

@@ -12,40 +12,57 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/session"
 )
 
-// completeFlags makes the shell offer names for the flags of all commands. Commands say
-// themselves what it offers for their arguments.
-func (e *env) completeFlags(root *cobra.Command) {
-	for flag, names := range map[string]func(context.Context) ([]string, error){
-		"agent": e.named(agentNames), "mode": e.named(modeNames), "provider": e.named(providerNames),
-		"model": e.modelNames, "resume": e.sessionNames,
+// nameList lists names that the shell may offer. A description may follow a name,
+// separated by a tab.
+type nameList func(context.Context, *rootFlags) ([]string, error)
+
+// completeValues makes the shell offer values for the flags of the root. Each command
+// registers the completion of its own arguments.
+func (f *rootFlags) completeValues(root *cobra.Command) {
+	for flag, names := range map[string]nameList{
+		"agent":    configNames(agentNames),
+		"mode":     configNames(modeNames),
+		"provider": configNames(providerNames),
+		"model":    modelNames,
+		"resume":   sessionNames,
 	} {
-		_ = root.RegisterFlagCompletionFunc(flag, e.offer(names))
+		_ = root.RegisterFlagCompletionFunc(flag, f.offer(names))
 	}
 }
 
 // offer makes a completion of names; the shell picks those that fit.
-func (e *env) offer(names func(context.Context) ([]string, error)) cobra.CompletionFunc {
+func (f *rootFlags) offer(names nameList) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		_ = e.flags.fromEnvironment(cmd) // What is wrong there shows when the command runs.
-		list, err := names(cmd.Context())
+		_ = f.fromEnvironment(cmd) // The command reports what is wrong when it runs.
+		list, err := names(cmd.Context(), f)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		// What is on the line already is not offered again.
 		return slices.DeleteFunc(list, func(line string) bool {
-			name, _, _ := strings.Cut(line, "\t") // A description follows.
+			name, _, _ := strings.Cut(line, "\t")
 			return slices.Contains(args, name)
 		}), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// named is names out of the configuration.
-func (e *env) named(names func(*config.Config) []string) func(context.Context) ([]string, error) {
-	return func(context.Context) ([]string, error) {
-		homes, err := config.FindHomes(e.flags.options().Homes)
+// offerAll makes a completion of names, whatever else is on the line.
+func offerAll(names func(context.Context) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		list, err := names(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// configNames lists names out of the configuration.
+func configNames(names func(*config.Config) []string) nameList {
+	return func(_ context.Context, f *rootFlags) ([]string, error) {
+		homes, err := config.FindHomes(f.options().Homes)
 		if err != nil {
 			return nil, err
 		}
@@ -90,8 +107,9 @@ func providerNames(cfg *config.Config) (names []string) {
 
 func hookNames(cfg *config.Config) []string { return slices.Sorted(maps.Keys(cfg.Hooks)) }
 
-func (e *env) serverNames(context.Context) (names []string, err error) {
-	a, err := app.Read(e.flags.lookup())
+// serverNames lists MCP servers.
+func serverNames(_ context.Context, f *rootFlags) (names []string, err error) {
+	a, err := app.Read(f.lookup())
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +120,11 @@ func (e *env) serverNames(context.Context) (names []string, err error) {
 	return names, err
 }
 
-// modelNames asks the provider. A shell does not wait long.
-func (e *env) modelNames(ctx context.Context) ([]string, error) {
+// modelNames asks the provider, but not for long: the user waits at a shell.
+func modelNames(ctx context.Context, f *rootFlags) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	a, err := app.Read(e.flags.lookup())
+	a, err := app.Read(f.lookup())
 	if err != nil {
 		return nil, err
 	}
@@ -122,15 +140,16 @@ func (e *env) modelNames(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// sessionNames are the names of sessions, and the IDs of those without, with what they
-// are about.
-func (e *env) sessionNames(context.Context) (names []string, err error) {
-	err = e.withStore(func(s *session.Store) error {
-		list, err := s.List()
-		for _, i := range list {
-			names = append(names, cobra.CompletionWithDesc(cmp.Or(i.Name, i.ID), i.Title))
-		}
-		return err
-	})
+// sessionNames lists the names of sessions, the IDs of those without a name, and their
+// titles.
+func sessionNames(_ context.Context, f *rootFlags) (names []string, err error) {
+	store, err := app.OpenSessions(f.options())
+	if err != nil {
+		return nil, err
+	}
+	list, err := store.List()
+	for _, i := range list {
+		names = append(names, cobra.CompletionWithDesc(cmp.Or(i.Name, i.ID), i.Title))
+	}
 	return names, err
 }

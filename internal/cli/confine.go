@@ -22,7 +22,7 @@ func (f *rootFlags) reexec(cmd *cobra.Command) []string {
 	cmd.Root().PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
 		case "resume", "continue", "dry", "debug", "verbose", "help":
-			return // They concern the session, which the child does not have.
+			return // They are about the session, which the child does not have.
 		}
 		if !flag.Changed {
 			return
@@ -38,7 +38,7 @@ func (f *rootFlags) reexec(cmd *cobra.Command) []string {
 	return append(args, "tools", "--worker")
 }
 
-// restrictions are the paths that `aura tools` is told to keep to; nil if none.
+// restrictions are the paths to which the flags restrict a tool; nil if they do not.
 func (f *toolsFlags) restrictions(workdir string) *sandbox.Rules {
 	if !f.readOnly && len(f.roPaths)+len(f.rwPaths) == 0 {
 		return nil
@@ -51,14 +51,14 @@ func (f *toolsFlags) restrictions(workdir string) *sandbox.Rules {
 	return &r
 }
 
-// confine holds this process to the restrictions before it runs a tool. Where the
-// kernel cannot, the paths that the call declares are still checked.
-func (e *env) confine(t *tool.Tool, values map[string]any, r *sandbox.Rules, workdir string) error {
+// confine restricts this process before it runs a tool. Where the kernel cannot, the
+// paths that the call declares are still checked.
+func confine(t *tool.Tool, values map[string]any, r *sandbox.Rules, workdir string, warn func(string)) error {
 	if r == nil {
 		return nil
 	}
 	for _, path := range r.Missing {
-		e.warn(sandbox.MissingText(path))
+		warn(sandbox.MissingText(path))
 	}
 	if t.Paths != nil {
 		p, err := t.Paths(values)
@@ -70,7 +70,7 @@ func (e *env) confine(t *tool.Tool, values map[string]any, r *sandbox.Rules, wor
 		}
 	}
 	if err := sandbox.Supported(); err != nil {
-		e.warn(strings.TrimSpace(err.Error()))
+		warn(strings.TrimSpace(err.Error()))
 		return nil
 	}
 	return sandbox.Confine(*r)

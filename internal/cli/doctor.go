@@ -28,13 +28,14 @@ Each line says ok, warn or fail. The exit code is 1 if anything fails.`,
   aura doctor --agent review
   aura doctor --json | jq '.[] | select(.level != "ok")'`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.doctor(cmd.Context(), asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), e, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (e *env) doctor(ctx context.Context, asJSON bool) error {
+// examine reports what is wrong; if anything fails, the exit code is 1.
+func examine(ctx context.Context, e *env, asJSON bool) error {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	o := e.flags.options()
@@ -42,7 +43,7 @@ func (e *env) doctor(ctx context.Context, asJSON bool) error {
 		Homes: o.Homes, Terminal: e.out,
 		Read: func() (doctor.Place, error) { return app.Read(o) },
 		Tasks: func() (int, error) {
-			list, err := app.LoadTasks(o)
+			list, err := loadTasks(o)
 			return len(list), err
 		},
 	})
@@ -63,7 +64,7 @@ func (e *env) doctor(ctx context.Context, asJSON bool) error {
 			return err
 		}
 	} else {
-		e.printFindings(list)
+		printFindings(e.out, list)
 		fmt.Fprintf(e.err, "%d looked at: %d failed, %d to think about\n", len(list), failed, warned)
 	}
 	if failed > 0 {
@@ -72,14 +73,14 @@ func (e *env) doctor(ctx context.Context, asJSON bool) error {
 	return nil
 }
 
-func (e *env) printFindings(list []doctor.Finding) {
-	colours := map[doctor.Level]string{doctor.OK: "32", doctor.Warn: "33", doctor.Fail: "31"}
-	colour := terminal.Color(e.out, os.Getenv)
+func printFindings(out *os.File, list []doctor.Finding) {
+	colors := map[doctor.Level]string{doctor.OK: "32", doctor.Warn: "33", doctor.Fail: "31"}
+	color := terminal.Color(out, os.Getenv)
 	for _, f := range list {
 		line := f.String()
-		if n := len(f.Level); colour {
-			line = "\x1b[" + colours[f.Level] + "m" + line[:n] + "\x1b[0m" + line[n:]
+		if n := len(f.Level); color {
+			line = "\x1b[" + colors[f.Level] + "m" + line[:n] + "\x1b[0m" + line[n:]
 		}
-		fmt.Fprintln(e.out, line)
+		fmt.Fprintln(out, line)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 // Every example of a skill, a command, a tool definition or a task is used by a script.
 func TestExamplesAreRun(t *testing.T) {
+	t.Parallel()
 	scripts, err := filepath.Glob("testdata/script/examples_*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)

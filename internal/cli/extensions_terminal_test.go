@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// deploy is the guide's tool that needs approval. It writes down when it runs.
+// deploy is the guide's tool that needs approval. It leaves a mark for each run.
 const deploy = `
 from agent.tools.schema import SideEffect
 
@@ -33,8 +33,8 @@ func (p *terminalUser) file(name string) string {
 	return string(data)
 }
 
-// finds waits until a file of the project holds text.
-func (p *terminalUser) finds(name, text string) {
+// expectFile waits until a file of the project holds text.
+func (p *terminalUser) expectFile(name, text string) {
 	p.t.Helper()
 	for !strings.Contains(p.file(name), text) {
 		p.mu.Lock()
@@ -51,7 +51,7 @@ func (p *terminalUser) finds(name, text string) {
 // not run and the model hears why; allowed for the session, it is not asked about again.
 func TestTerminalExtensionApproval(t *testing.T) {
 	t.Parallel()
-	p := sit(t, map[string]string{
+	p := startTerminal(t, map[string]string{
 		".aura/config/providers/p.yaml": scripted, ".agent/extensions/ops.py": deploy,
 		"turns.yaml": `
 turns:
@@ -66,26 +66,26 @@ turns:
     text: All asked.
 `}, "--plain")
 	p.expect("code> ")
-	p.types("go\r")
+	p.send("go\r")
 	p.expect(`extension "ops" wants approval for deploy`)
 	p.expect("[y] once")
 	if got := p.file("deployed"); got != "" {
-		t.Errorf("before anybody agreed it ran: %q", got)
+		t.Errorf("it ran before the user agreed: %q", got)
 	}
-	p.types("y")
+	p.send("y")
 	p.expect("[y] once")
-	p.types("n")
+	p.send("n")
 	p.expect("Enter for none")
-	p.types("too risky\r")
+	p.send("too risky\r")
 	p.expect("[y] once")
 	if got := p.file("deployed"); got != "x" {
 		t.Errorf("after one yes and one no it ran: %q", got)
 	}
-	p.types("s")
+	p.send("s")
 	p.expect("All asked.")
 	p.expect("code> ")
-	p.types("\x04")
-	p.leaves(0)
+	p.send("\x04")
+	p.waitExit(0)
 	if got := p.file("deployed"); got != "xxx" {
 		t.Errorf("it ran: %q", got)
 	}
@@ -98,8 +98,8 @@ turns:
 	}
 }
 
-// patient holds on until its signal is set, in every kind of function.
-const patient = `
+// waitingExtension waits until its signal is set, in every kind of function.
+const waitingExtension = `
 import time
 
 def note(text):
@@ -145,7 +145,7 @@ def register(api):
     def end(event, ctx): note("end: " + event.reason)
 `
 
-const patientTurns = `
+const waitingTurns = `
 turns:
   - {when: first, calls: [{name: sync}]}
   - {when: second, calls: [{name: async}]}
@@ -157,27 +157,33 @@ turns:
 // goes on with what it kept, and the session ends once.
 func TestTerminalExtensionInterrupt(t *testing.T) {
 	t.Parallel()
-	p := sit(t, map[string]string{
-		".aura/config/providers/p.yaml": scripted, ".agent/extensions/patient.py": patient, "turns.yaml": patientTurns,
+	p := startTerminal(t, map[string]string{
+		".aura/config/providers/p.yaml": scripted,
+		".agent/extensions/waiting.py":  waitingExtension,
+		"turns.yaml":                    waitingTurns,
 	}, "--plain")
 	p.expect("code> ")
-	for _, c := range []struct{ says, what string }{
-		{"first", "sync tool"}, {"second", "async tool"}, {"third", "handler"}, {"fourth", "async handler"}, {"/wait", "command"},
+	for _, c := range []struct{ line, runs string }{
+		{"first", "sync tool"},
+		{"second", "async tool"},
+		{"third", "handler"},
+		{"fourth", "async handler"},
+		{"/wait", "command"},
 	} {
-		p.types(c.says + "\r")
-		p.expect(c.what + " has begun")
-		p.types("\x03")
-		p.finds("notes", c.what+" heard it\n")
+		p.send(c.line + "\r")
+		p.expect(c.runs + " has begun")
+		p.send("\x03")
+		p.expectFile("notes", c.runs+" heard it\n")
 		p.expect("code> ")
 	}
-	p.types("/alive\r")
+	p.send("/alive\r")
 	p.expect("still the same")
 	p.expect("code> ")
 	if strings.Contains(p.file("notes"), "end") {
 		t.Error("the session ended with a turn")
 	}
-	p.types("\x04")
-	p.leaves(0)
+	p.send("\x04")
+	p.waitExit(0)
 	if want := "sync tool heard it\nasync tool heard it\nhandler heard it\nasync handler heard it\n" +
 		"command heard it\nend: exit\n"; p.file(
 		"notes",
@@ -189,12 +195,14 @@ func TestTerminalExtensionInterrupt(t *testing.T) {
 // AX-36: a run that is interrupted ends its session, once, as every other does.
 func TestTerminalExtensionRunInterrupted(t *testing.T) {
 	t.Parallel()
-	p := sit(t, map[string]string{
-		".aura/config/providers/p.yaml": scripted, ".agent/extensions/patient.py": patient, "turns.yaml": patientTurns,
+	p := startTerminal(t, map[string]string{
+		".aura/config/providers/p.yaml": scripted,
+		".agent/extensions/waiting.py":  waitingExtension,
+		"turns.yaml":                    waitingTurns,
 	}, "run", "first")
 	p.expect("sync tool has begun")
-	p.types("\x03")
-	p.leaves(130)
+	p.send("\x03")
+	p.waitExit(130)
 	if got := p.file("notes"); !strings.Contains(got, "sync tool heard it\n") || strings.Count(got, "end: ") != 1 {
 		t.Errorf("notes %q", got)
 	}
@@ -203,15 +211,15 @@ func TestTerminalExtensionRunInterrupted(t *testing.T) {
 // AX-17 AX-33: commands of extensions and what they say, in the full-screen interface.
 func TestTerminalExtensionCommand(t *testing.T) {
 	t.Parallel()
-	p := sit(t, map[string]string{
+	p := startTerminal(t, map[string]string{
 		".aura/config/providers/p.yaml": scripted,
 		"turns.yaml":                    "turns: [{text: Hello}]\n",
 		".agent/extensions/anatomy.py": "def register(api):\n    @api.command('ping', description='Pong!')\n" +
 			"    async def ping(args, ctx): ctx.logger.info('Pong to %s', args)\n",
 	})
 	p.expect("say something")
-	p.types("/ping you\r")
+	p.send("/ping you\r")
 	p.expect("Pong to you")
-	p.types("\x04")
-	p.leaves(0)
+	p.send("\x04")
+	p.waitExit(0)
 }

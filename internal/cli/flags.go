@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -57,6 +56,14 @@ type sessionFlags struct {
 	verbose bool
 	plain   bool
 	debug   bool
+}
+
+// sessionKey is the session that --resume or --continue asks for; empty for a new one.
+func (f *sessionFlags) sessionKey(a *app.App) (string, error) {
+	if f.latest {
+		return a.Latest()
+	}
+	return f.resume, nil
 }
 
 // register declares the flags.
@@ -114,8 +121,8 @@ func (f *rootFlags) register(root *cobra.Command) {
 	}
 }
 
-// fromEnvironment takes flags that were not given from AURA_* variables, and
-// checks what needs checking.
+// fromEnvironment takes flags that were not given from AURA_* variables, and checks all
+// of them.
 func (f *rootFlags) fromEnvironment(cmd *cobra.Command) error {
 	var errs []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
@@ -187,7 +194,7 @@ func (f *rootFlags) options() app.Options {
 		Noop:             f.dry == "noop",
 		Debug:            f.debug,
 		ChildOptions:     app.ChildOptions{Reexec: f.reexecArgs},
-		ExtensionOptions: app.ExtensionOptions{Plugins: f.plugins, NoExtensions: f.noPython},
+		ExtensionOptions: app.ExtensionOptions{Plugins: f.plugins, NoExtensions: f.noPython, Version: sdkversion.Version},
 	}
 	o.Choice.Verbose = f.verbose
 	if f.homeSet {
@@ -197,14 +204,14 @@ func (f *rootFlags) options() app.Options {
 }
 
 // lookup are the options of a session that is opened for its parts only: no model is
-// asked anything.
+// called.
 func (f *rootFlags) lookup() app.Options {
 	o := f.options()
 	o.NoModel = true
 	return o
 }
 
-// flagKinds say what the values of flags are that can be wrong by themselves.
+// flagKinds describe, by their types, the values of flags that can be malformed.
 var flagKinds = map[string]string{
 	"int":         "a whole number",
 	"bool":        "true or false",
@@ -230,15 +237,4 @@ func withFlagHint(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (did you mean --%s?)", err, best)
 	}
 	return err
-}
-
-func versionText() string {
-	return fmt.Sprintf(
-		"aura %s (sdk %s, %s %s/%s)\n",
-		version,
-		sdkversion.Version,
-		runtime.Version(),
-		runtime.GOOS,
-		runtime.GOARCH,
-	)
 }

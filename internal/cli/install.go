@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/pyext"
 	"github.com/idelchi/aura/internal/terminal"
 )
@@ -26,14 +25,14 @@ extension is installed all the same, with a warning.`,
   aura install ./my-extension/
   aura install --venv aar-ext-permission-gate   make .venv first, if there is none`,
 		Args: arguments(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.install(cmd.Context(), args, venv) },
+		RunE: func(cmd *cobra.Command, args []string) error { return install(cmd.Context(), e, args, venv) },
 	}
 	cmd.Flags().BoolVar(&venv, "venv", false, "install into .venv, which is made if it does not exist")
 	return cmd
 }
 
-func (e *env) install(ctx context.Context, targets []string, venv bool) error {
-	p, err := app.FindPython(e.flags.options())
+func install(ctx context.Context, e *env, targets []string, venv bool) error {
+	p, err := findPython(e.flags.options())
 	if err != nil {
 		return err
 	}
@@ -50,31 +49,14 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 		Out:         e.err,
 		Err:         e.err,
 	}
-	dir := filepath.Join(p.Workdir, ".venv")
-	if venv && p.Interpreter.Venv != dir {
+	if dir := venvDir(&p); venv && p.Interpreter.Venv != dir {
 		if err := in.MakeVenv(ctx, dir); err != nil {
 			return err
 		}
 	}
 	got, err := in.Install(ctx, targets)
 	if errors.Is(err, pyext.ErrManaged) {
-		if !e.confirm(
-			fmt.Sprintf(
-				"%s is managed by the operating system. Make a virtual environment in .venv and install there? [Y/n] ",
-				p.Interpreter.Path,
-			),
-		) {
-			return fmt.Errorf(
-				"%s is managed by the operating system: nothing can be installed into it (aura install --venv "+
-					"%s makes a virtual environment in .venv and installs there)",
-				p.Interpreter.Path,
-				strings.Join(targets, " "),
-			)
-		}
-		if err := in.MakeVenv(ctx, dir); err != nil {
-			return err
-		}
-		got, err = in.Install(ctx, targets)
+		got, err = installIntoVenv(ctx, e, &p, in, targets)
 	}
 	if errors.Is(err, pyext.ErrNoPip) {
 		return fmt.Errorf(
@@ -101,9 +83,36 @@ func (e *env) install(ctx context.Context, targets []string, venv bool) error {
 	return nil
 }
 
-// confirm asks a question that Enter answers with yes. Where nobody can be asked
+// venvDir is the virtual environment that --venv makes.
+func venvDir(p *pyext.Source) string { return filepath.Join(p.Workdir, ".venv") }
+
+// installIntoVenv installs into a new virtual environment instead of an interpreter that
+// the operating system manages, if the user agrees.
+func installIntoVenv(
+	ctx context.Context,
+	e *env,
+	p *pyext.Source,
+	in *pyext.Installer,
+	targets []string,
+) (pyext.Installed, error) {
+	managed := p.Interpreter.Path + " is managed by the operating system"
+	if !confirm(e, managed+". Make a virtual environment in .venv and install there? [Y/n] ") {
+		return pyext.Installed{}, fmt.Errorf(
+			"%s: nothing can be installed into it (aura install --venv %s makes a virtual environment in .venv and "+
+				"installs there)",
+			managed,
+			strings.Join(targets, " "),
+		)
+	}
+	if err := in.MakeVenv(ctx, venvDir(p)); err != nil {
+		return pyext.Installed{}, err
+	}
+	return in.Install(ctx, targets)
+}
+
+// confirm asks a question that Enter answers with yes. If there is no terminal to ask at,
 // the answer is no.
-func (e *env) confirm(question string) bool {
+func confirm(e *env, question string) bool {
 	if !terminal.Is(e.in) || !terminal.Is(e.err) {
 		return false
 	}
@@ -114,24 +123,4 @@ func (e *env) confirm(question string) bool {
 	}
 	answer = strings.ToLower(answer)
 	return answer == "" || answer == "y" || answer == "yes"
-}
-
-// programName is the name under which the program was called: aura, or aar, as
-// which it also answers.
-func programName(args []string) string {
-	if len(args) > 0 && strings.EqualFold(strings.TrimSuffix(filepath.Base(args[0]), ".exe"), "aar") {
-		return "aar"
-	}
-	return "aura"
-}
-
-// newChat is the conversation by name.
-func newChat(e *env, hidden bool) *cobra.Command {
-	return &cobra.Command{
-		Use:    "chat",
-		Short:  "Hold a conversation, as without a subcommand",
-		Hidden: hidden,
-		Args:   arguments(cobra.NoArgs),
-		RunE:   func(cmd *cobra.Command, _ []string) error { return e.chat(cmd.Context()) },
-	}
 }

@@ -13,8 +13,8 @@ import (
 // goSettings are the settings of the go command that its own cache and proxy
 // depend on.
 var goSettings = sync.OnceValues(func() (set map[string]string, err error) {
-	out, err := exec.Command("go", "env", "-json", "GOMODCACHE", "GOCACHE", "GOPROXY", "GONOSUMDB", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN").
-		Output()
+	out, err := exec.Command("go", "env", "-json",
+		"GOMODCACHE", "GOCACHE", "GOPROXY", "GONOSUMDB", "GOSUMDB", "GOFLAGS", "GOTOOLCHAIN").Output()
 	if err == nil {
 		err = json.Unmarshal(out, &set)
 	}
@@ -31,7 +31,9 @@ func goEnvironment(e *testscript.Env, home string) error {
 	for name, value := range set {
 		e.Setenv(name, value)
 	}
-	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+	for _, name := range []string{
+		"HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	} {
 		if value, ok := os.LookupEnv(name); ok {
 			e.Setenv(name, value)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,18 +45,18 @@ code is 0 if every turn went well, 1 if not, 2 for a wrong command line.`,
   aura run --output json "list the open TODOs"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("stdin-wait") {
-				f.stdinWait = anyTime
+				f.stdinWait = defaultWait
 			} else if f.stdinWait < 0 {
 				return &usageError{fmt.Errorf("--stdin-wait: %s is negative", f.stdinWait)}
 			}
-			return e.run(cmd.Context(), f, args)
+			return runPrompts(cmd.Context(), e, f, args)
 		},
 	}
 	cmd.Flags().StringVar(&f.output, "output", "text", "text, json or stream-json")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this time, for example 10m")
-	cmd.Flags().
-		DurationVar(&f.stdinWait, "stdin-wait", 0, "with a prompt: go on without piped input that does not "+
-			"begin within this time; 0 does not look for it (default: wait for a pipe, 5s for a socket)")
+	cmd.Flags().DurationVar(&f.stdinWait, "stdin-wait", 0,
+		"with a prompt: go on without piped input that does not begin within this time; "+
+			"0 does not look for it (default: wait for a pipe, 5s for a socket)")
 	_ = cmd.RegisterFlagCompletionFunc(
 		"output",
 		cobra.FixedCompletions(plain.Formats(), cobra.ShellCompDirectiveNoFileComp),
@@ -63,7 +64,7 @@ code is 0 if every turn went well, 1 if not, 2 for a wrong command line.`,
 	return cmd
 }
 
-func (e *env) run(ctx context.Context, f runFlags, args []string) error {
+func runPrompts(ctx context.Context, e *env, f runFlags, args []string) error {
 	out, err := plain.NewOutput(f.output, plain.PrinterOptions{Out: e.out, Err: e.err, Verbose: e.flags.verbose})
 	if err != nil {
 		return &usageError{fmt.Errorf("--%w", err)}
@@ -80,13 +81,17 @@ func (e *env) run(ctx context.Context, f runFlags, args []string) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (--timeout)", f.timeout))
 		defer cancel()
 	}
-	work, err := e.turns(ctx, args, f.stdinWait)
+	work, err := readTurns(ctx, stdin{file: e.in, warn: e.warn}, args, f.stdinWait)
 	if err != nil {
 		return notStarted(out, err)
 	}
-	face := app.Face{Observe: out.Observe, Print: func(text string) { e.print(out, text) }}
+	face := app.Face{Observe: out.Observe, Print: commandPrinter(out, e.err)}
 	if terminal.Is(e.in) && terminal.Is(e.err) {
-		defer e.attend(&face, out, func() { interrupt(errInterrupted) })()
+		// The run can put questions to the user. Ctrl+C at a question ends it.
+		printer, _ := out.(*plain.Printer)
+		editor := plain.NewEditor(e.in, e.err, plain.EditorOptions{})
+		defer editor.Close()
+		askAtTerminal(&face, e, editor, printer, func() { interrupt(errInterrupted) })
 	}
 	a, err := app.Open(ctx, e.flags.options(), face)
 	if err != nil {
@@ -95,10 +100,19 @@ func (e *env) run(ctx context.Context, f runFlags, args []string) error {
 	if e.flags.dry == "render" {
 		defer a.Close("exit")
 		a.Ready(ctx)
-		return e.render(ctx, a, work)
+		return renderTurns(ctx, e, a, work)
 	}
-	err = causeOf(ctx, e.play(ctx, a, work, func() { followVerbose(out, a) }))
-	return e.finish(a, out, err)
+	err = causeOf(ctx, playTurns(ctx, e, a, work, func() { followVerbose(out, a) }))
+	return finishRun(a, out, err)
+}
+
+// commandPrinter prints the output of commands where the answer goes, or to errOut if
+// the answer is for programs.
+func commandPrinter(out plain.Output, errOut io.Writer) func(text string) {
+	if p, ok := out.(*plain.Printer); ok {
+		return p.Print
+	}
+	return func(text string) { fmt.Fprintln(errOut, text) }
 }
 
 // causeOf is err, or why ctx ended if it is because of that.
@@ -109,8 +123,8 @@ func causeOf(ctx context.Context, err error) error {
 	return context.Cause(ctx)
 }
 
-// finish ends a run whose turns came to err.
-func (e *env) finish(a *app.App, out plain.Output, err error) error {
+// finishRun ends a run whose turns came to err.
+func finishRun(a *app.App, out plain.Output, err error) error {
 	reason := "exit"
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -119,7 +133,7 @@ func (e *env) finish(a *app.App, out plain.Output, err error) error {
 		reason = "error"
 	}
 	o := plain.Outcome{Agent: a.Agent().Profile().Agent, Model: a.Agent().Profile().Model.Name, Err: err}
-	if errors.Is(err, errUnread) {
+	if errors.Is(err, errBrokenPipe) {
 		o.Err = nil // Whoever closed the pipe knows.
 	}
 	if log := a.Agent().Log(); log != nil && log.Saved() {
@@ -131,15 +145,7 @@ func (e *env) finish(a *app.App, out plain.Output, err error) error {
 	if err == nil {
 		return nil
 	}
-	return failure(err)
-}
-
-// failure is the exit code for an error that has been reported.
-func failure(err error) error {
-	if ended, ok := errors.AsType[*endedError](err); ok {
-		return codeError(ended.code)
-	}
-	return codeError(exitError)
+	return reportedError(err)
 }
 
 // notStarted reports an error from before the session in the format of the output.
@@ -151,14 +157,14 @@ func notStarted(out plain.Output, err error) error {
 	if err := out.Finish(plain.Outcome{Err: err}); err != nil {
 		return err
 	}
-	return failure(err)
+	return reportedError(err)
 }
 
-// play runs the turns one after another. A command that fails is reported and the
-// rest goes on; when the model fails, nothing more can be done. before is called
-// before each turn.
-func (e *env) play(ctx context.Context, a *app.App, t turns, before func()) error {
-	key, err := e.sessionKey(a)
+// playTurns runs the turns one after another. A command that fails is reported and the
+// rest goes on; when the model fails, nothing more can be done. before is called before
+// each turn.
+func playTurns(ctx context.Context, e *env, a *app.App, t turns, before func()) error {
+	key, err := e.flags.sessionKey(a)
 	if err != nil {
 		return err
 	}
@@ -166,7 +172,7 @@ func (e *env) play(ctx context.Context, a *app.App, t turns, before func()) erro
 		return err
 	}
 	var failed []error
-	for _, p := range e.assign(a, t) {
+	for _, p := range t.list(a, e.warn) {
 		before()
 		err := a.Commands().Process(ctx, p.prompt, p.piped)
 		if errors.Is(err, commands.ErrExit) {
@@ -190,22 +196,14 @@ func followVerbose(out plain.Output, a *app.App) {
 	}
 }
 
-// sessionKey is the session that --resume or --continue asks for; empty for a new one.
-func (e *env) sessionKey(a *app.App) (string, error) {
-	if e.flags.latest {
-		return a.Latest()
-	}
-	return e.flags.resume, nil
-}
-
-// render prints what a model would get, without calling one.
-func (e *env) render(ctx context.Context, a *app.App, t turns) error {
+// renderTurns prints what a model would get, without calling one.
+func renderTurns(ctx context.Context, e *env, a *app.App, t turns) error {
 	system, err := a.Agent().SystemPrompt(ctx)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.out, "%s\n", system)
-	for _, p := range e.assign(a, t) {
+	for _, p := range t.list(a, e.warn) {
 		text, err := a.Commands().Rendered(ctx, p.prompt, p.piped)
 		if err != nil {
 			return err
@@ -213,15 +211,4 @@ func (e *env) render(ctx context.Context, a *app.App, t turns) error {
 		fmt.Fprintf(e.out, "\n[user] %s\n", text)
 	}
 	return nil
-}
-
-// print shows the output of a command: where the answer goes, unless that is for
-// programs.
-func (e *env) print(out plain.Output, text string) {
-	p, ok := out.(*plain.Printer)
-	if !ok {
-		fmt.Fprintln(e.err, text)
-		return
-	}
-	p.Print(text)
 }

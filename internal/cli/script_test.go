@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
@@ -18,20 +20,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/idelchi/aura/internal/cli"
-	"github.com/idelchi/aura/internal/mcp/mcptest"
 )
-
-// TestMain makes this test binary answer to the name aura, so that the scripts
-// drive the real program.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"aura":      func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
-		"mcpserver": func() { os.Exit(mcptest.Main(os.Args)) },
-		"aar":       func() { os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
-	})
-}
 
 // TestScripts runs testdata/script/*.txtar. Besides the usual commands of
 // testscript there are:
@@ -59,22 +48,27 @@ func TestMain(m *testing.M) {
 // $EXAMPLES is the directory of the examples, $BIN that of the program.
 //
 // script and serve make a provider that is used because it is the only one.
-func TestScripts(t *testing.T) { testscript.Run(t, params("testdata/script", "")) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, params(t, "testdata/script", ""))
+}
 
 // TestWire runs testdata/wire/*.txtar once for each wire format, which is in
 // $FORMAT; [openai] and the like bind a line to one of them.
 func TestWire(t *testing.T) {
+	t.Parallel()
 	for _, format := range slices.Sorted(maps.Keys(wireFormats)) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			testscript.Run(t, params("testdata/wire", format))
+			testscript.Run(t, params(t, "testdata/wire", format))
 		})
 	}
 }
 
-func params(dir, format string) testscript.Params {
+func params(t *testing.T, dir, format string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
+		WorkdirRoot:         workdirRoot(t),
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,
 		Setup: func(e *testscript.Env) error {
@@ -91,6 +85,9 @@ func params(dir, format string) testscript.Params {
 			// testscript puts the directory of the program before the others.
 			bin, _, _ := strings.Cut(e.Getenv("PATH"), string(filepath.ListSeparator))
 			e.Setenv("BIN", bin)
+			if err := fillPythonCache(e.WorkDir, home); err != nil {
+				return err
+			}
 			return goEnvironment(e, home)
 		},
 		Condition: func(cond string) (bool, error) {
@@ -119,6 +116,33 @@ func params(dir, format string) testscript.Params {
 			"snippets": cmdSnippets,
 		},
 	}
+}
+
+// workdirRoot is a directory for the work directories of scripts, which are removed all at
+// once: file systems are slow to make files while others are removed. With -testwork it is
+// the default, which stays.
+func workdirRoot(t *testing.T) string {
+	if keep := flag.Lookup("testwork"); keep != nil && keep.Value.String() == "true" {
+		return ""
+	}
+	dir, err := os.MkdirTemp("", "aura-scripts-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		// Something in it is read-only.
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				_ = os.Chmod(path, 0o700)
+			}
+			return nil
+		})
+		_ = os.RemoveAll(dir)
+	})
+	return dir
 }
 
 // cmdScript makes a script file the model of the project.
@@ -223,7 +247,7 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: await FILE")
 	}
 	file := ts.MkAbs(args[0])
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {
 			return
 		}
@@ -240,7 +264,12 @@ func cmdPlugin(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, name := range args {
 		var found []string
-		for _, pattern := range []string{"../../.aura/plugins/%s", "../../.aura/plugins/*/%s", "../../examples/plugins/%s", "../plugin/testdata/%s"} {
+		for _, pattern := range []string{
+			"../../.aura/plugins/%s",
+			"../../.aura/plugins/*/%s",
+			"../../examples/plugins/%s",
+			"../plugin/testdata/%s",
+		} {
 			list, err := filepath.Glob(fmt.Sprintf(pattern, name))
 			ts.Check(err)
 			found = append(found, list...)

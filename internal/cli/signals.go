@@ -20,12 +20,12 @@ type endedError struct {
 func (e *endedError) Error() string        { return e.text }
 func (e *endedError) Is(target error) bool { return target == context.Canceled }
 
-// Why a program ends early; the codes are those that shells give.
+// The reasons for which a program ends early.
 var (
 	errInterrupted = &endedError{"interrupted", exitInterrupt}
-	errTerminated  = &endedError{"terminated", 143}
-	errHungUp      = &endedError{"hung up", 129}
-	errUnread      = &endedError{"nobody reads the output", exitUnread}
+	errTerminated  = &endedError{"terminated", exitTerminated}
+	errHangup      = &endedError{"hung up", exitHangup}
+	errBrokenPipe  = &endedError{"nobody reads the output", exitBrokenPipe}
 )
 
 // endedBy is what a signal means; nil for none.
@@ -36,14 +36,14 @@ func endedBy(s os.Signal) *endedError {
 	case syscall.SIGTERM:
 		return errTerminated
 	case syscall.SIGHUP:
-		return errHungUp
+		return errHangup
 	}
 	return errInterrupted
 }
 
-// interruptible returns a context that the first Ctrl+C ends, or another signal that
-// asks for the end, or that nobody reads the output any more. The cause says which. A
-// second signal ends the program at once.
+// interruptible returns a context that ends with the first Ctrl+C, with another signal
+// that asks for the end, or when nobody reads the output any more. The cause says which.
+// A second signal ends the program at once.
 func (e *env) interruptible(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	end := func(why *endedError) {
@@ -60,24 +60,23 @@ func (e *env) interruptible(parent context.Context) (context.Context, context.Ca
 		case <-ctx.Done():
 		}
 	}()
-	watched := e.whenUnread(func() { end(errUnread) })
+	unwatch := e.onBrokenPipe(func() { end(errBrokenPipe) })
 	return ctx, func() {
 		cancel(nil)
-		watched()
+		unwatch()
 	}
 }
 
-// whenUnread calls do when something could not be written because nobody reads
-// standard output any more, until the returned function is called. Without it such a
-// program dies on the spot.
-func (e *env) whenUnread(do func()) (stop func()) {
+// onBrokenPipe calls do when a write fails because nobody reads standard output any
+// more, until the returned function is called. Without it such a write kills the program.
+func (e *env) onBrokenPipe(do func()) (stop func()) {
 	broken, done := make(chan os.Signal, 1), make(chan struct{})
 	notifyBrokenPipe(broken)
 	go func() {
 		for {
 			select {
 			case <-broken: // Of any pipe: perhaps that of a child.
-				if unread(e.out) {
+				if brokenPipe(e.out) {
 					do()
 				}
 			case <-done:

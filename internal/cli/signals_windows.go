@@ -2,8 +2,8 @@ package cli
 
 import "os"
 
-// notifyBrokenPipe does nothing: such a write is an ordinary error here.
+// notifyBrokenPipe does nothing: such a write is an ordinary error on Windows.
 func notifyBrokenPipe(chan<- os.Signal) {}
 
-// unread is not known here.
-func unread(*os.File) bool { return false }
+// brokenPipe is always false: Windows does not tell.
+func brokenPipe(*os.File) bool { return false }

@@ -11,7 +11,7 @@ import (
 )
 
 // What is read without being asked for, and how long it may take to begin.
-func TestPiped(t *testing.T) {
+func TestHasInput(t *testing.T) {
 	for _, tt := range []struct {
 		kind  string
 		wait  time.Duration
@@ -19,18 +19,18 @@ func TestPiped(t *testing.T) {
 		ok    bool
 		said  bool
 	}{
-		{"pipe", anyTime, 0, true, false},
+		{"pipe", defaultWait, 0, true, false},
 		{"pipe", time.Minute, time.Minute, true, false},
-		{"socket", anyTime, socketWait, true, false},
+		{"socket", defaultWait, socketWait, true, false},
 		{"socket", time.Minute, time.Minute, true, false},
-		{"file", anyTime, 0, true, false},
-		{"file in use", anyTime, 0, false, true},
-		{"file at its end", anyTime, 0, false, false},
-		{"device", anyTime, 0, false, false},
+		{"file", defaultWait, 0, true, false},
+		{"file in use", defaultWait, 0, false, true},
+		{"file at its end", defaultWait, 0, false, false},
+		{"device", defaultWait, 0, false, false},
 	} {
 		said := create(t, filepath.Join(t.TempDir(), "said"))
-		e := &env{in: standardInput(t, tt.kind), err: said}
-		limit, ok := e.piped(tt.wait)
+		in := stdin{file: standardInput(t, tt.kind), warn: (&env{err: said}).warn}
+		limit, ok := in.hasInput(tt.wait)
 		info, err := said.Stat()
 		if ok != tt.ok || ok && limit != tt.limit || err != nil || (info.Size() > 0) != tt.said {
 			t.Errorf(

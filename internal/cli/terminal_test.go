@@ -20,7 +20,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminalUser is somebody at a real terminal in which aura runs.
+// terminalUser is a user at a real terminal in which aura runs.
 type terminalUser struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -35,8 +35,8 @@ type terminalUser struct {
 	gone bool
 }
 
-// sit starts aura in a terminal, in a project with the given files.
-func sit(t *testing.T, files map[string]string, args ...string) *terminalUser {
+// startTerminal starts aura in a terminal, in a project with the given files.
+func startTerminal(t *testing.T, files map[string]string, args ...string) *terminalUser {
 	t.Helper()
 	dir := project(t, files)
 	p := &terminalUser{t: t, cmd: exec.Command("aura", args...)}
@@ -58,7 +58,7 @@ func sit(t *testing.T, files map[string]string, args ...string) *terminalUser {
 		t.Fatal(err)
 	}
 	go p.watch()
-	give := time.AfterFunc(20*time.Second, func() { // Only a hanging test gets there.
+	watchdog := time.AfterFunc(time.Minute, func() { // Only for a test that hangs.
 		_ = p.cmd.Process.Kill()
 		p.mu.Lock()
 		p.gone = true
@@ -66,7 +66,7 @@ func sit(t *testing.T, files map[string]string, args ...string) *terminalUser {
 		p.mu.Unlock()
 	})
 	t.Cleanup(func() {
-		give.Stop()
+		watchdog.Stop()
 		_ = p.cmd.Process.Kill()
 		p.tty.Close()
 		p.pty.Close()
@@ -74,7 +74,7 @@ func sit(t *testing.T, files map[string]string, args ...string) *terminalUser {
 	return p
 }
 
-// project makes a directory with files and an empty user's home.
+// project makes a directory with files and a home without configuration.
 func project(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,11 +87,10 @@ func project(t *testing.T, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
+	if err := fillPythonCache(dir, filepath.Join(dir, "home")); err != nil {
+		t.Fatal(err)
+	}
 	return dir
-}
-
-func environment(dir string) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TERM=xterm", "NO_COLOR=1"}
 }
 
 func (p *terminalUser) watch() {
@@ -134,21 +133,25 @@ func (p *terminalUser) screen() string {
 	return p.all.String()
 }
 
-func (p *terminalUser) types(keys string) {
+func (p *terminalUser) send(keys string) {
 	p.t.Helper()
 	if _, err := io.WriteString(p.pty, keys); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// leaves waits for the end of aura: its exit code, and the terminal as it was.
-func (p *terminalUser) leaves(code int) {
+// waitExit waits for the end of aura and checks its exit code, and that the terminal is as
+// it was.
+func (p *terminalUser) waitExit(code int) {
 	p.t.Helper()
 	err := p.cmd.Wait()
-	if exit, ok := errors.AsType[*exec.ExitError](
-		err,
-	); err != nil && !ok || ok && exit.ExitCode() != code ||
-		err == nil && code != 0 {
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		p.t.Error(err)
+	}
+	if got != code {
 		p.t.Errorf("ended with %v, want code %d", err, code)
 	}
 	if state, err := term.GetState(int(p.tty.Fd())); err != nil || !reflect.DeepEqual(state, p.state) {
@@ -161,7 +164,7 @@ const scripted = "script: {type: script, script: ../../../turns.yaml}\n"
 // HO-01 HO-53: a conversation with editing, history and several lines.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
-	p := sit(t, map[string]string{".aura/config/providers/p.yaml": scripted, "turns.yaml": `
+	p := startTerminal(t, map[string]string{".aura/config/providers/p.yaml": scripted, "turns.yaml": `
 turns:
   - {when: "one\ntwo", text: Both lines.}
   - {when: howdy, text: Howdy to you.}
@@ -169,25 +172,25 @@ turns:
 `}, "--plain")
 	p.expect("agent code")
 	p.expect("code> ")
-	p.types("howzz\x7f\x7fdy\r") // Backspace.
+	p.send("howzz\x7f\x7fdy\r") // Backspace.
 	p.expect("Howdy to you.")
 	p.expect("code> ")
-	p.types("\x1b[A\r") // Up: the last line again.
+	p.send("\x1b[A\r") // Up: the last line again.
 	p.expect("Howdy to you.")
 	p.expect("code> ")
-	p.types("one\\\rtwo\r") // A backslash asks for one more line.
+	p.send("one\\\rtwo\r") // A backslash asks for one more line.
 	p.expect("Both lines.")
 	p.expect("code> ")
-	p.types("fail\r") // An error does not end a conversation.
+	p.send("fail\r") // An error does not end a conversation.
 	p.expect("provider server error (HTTP 500): down")
 	p.expect("code> ")
-	p.types("/mode pl\t\r") // Tab completes.
+	p.send("/mode pl\t\r") // Tab completes.
 	p.expect("code:plan> ")
-	p.types("/nonsense\r")
+	p.send("/nonsense\r")
 	p.expect("unknown command: /nonsense")
 	p.expect("code:plan> ")
-	p.types("\x04")
-	p.leaves(0)
+	p.send("\x04")
+	p.waitExit(0)
 	if colour := regexp.MustCompile("\x1b\\[[0-9;]*m").FindString(p.screen()); colour != "" {
 		t.Errorf("colours in spite of NO_COLOR: %q", colour)
 	}
@@ -206,21 +209,22 @@ func TestTerminalInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
-	p := sit(t, map[string]string{".aura/config/providers/p.yaml": m.provider(nil)}, "-m", "mock-8b", "--plain")
+	files := map[string]string{".aura/config/providers/p.yaml": m.provider(nil)}
+	p := startTerminal(t, files, "-m", "mock-8b", "--plain")
 	p.expect("code> ")
-	p.types("first\r")
+	p.send("first\r")
 	p.expect("Half of an")
-	p.types("\x03")
+	p.send("\x03")
 	p.expect("interrupted")
 	p.expect("code> ")
-	p.types("second\r")
+	p.send("second\r")
 	p.expect("Whole.")
 	p.expect("code> ")
-	p.types("draft\x03") // Clears the line only.
-	p.types("\x03")
+	p.send("draft\x03") // Clears the line only.
+	p.send("\x03")
 	p.expect("again to quit")
-	p.types("\x03")
-	p.leaves(0)
+	p.send("\x03")
+	p.waitExit(0)
 	body, err := os.ReadFile(filepath.Join(requests, "2.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +237,7 @@ func TestTerminalInterrupt(t *testing.T) {
 // HO-35: calls that need consent are put to the user, and so are questions of the model.
 func TestTerminalQuestions(t *testing.T) {
 	t.Parallel()
-	p := sit(t, map[string]string{
+	p := startTerminal(t, map[string]string{
 		".aura/config/providers/p.yaml": scripted,
 		".aura/config/features/f.yaml":  "tools: {policy: {confirm: [Bash]}}\n",
 		"turns.yaml": `
@@ -247,21 +251,21 @@ turns:
 `,
 	}, "--plain")
 	p.expect("code> ")
-	p.types("go\r")
+	p.send("go\r")
 	p.expect("echo yes > allowed")
 	p.expect("[y] once")
-	p.types("y")
+	p.send("y")
 	p.expect("echo no > denied")
 	p.expect("[y] once")
-	p.types("n")
+	p.send("n")
 	p.expect("Enter for none")
-	p.types("too risky\r")
+	p.send("too risky\r")
 	p.expect("Which colour?")
-	p.types("2\r")
+	p.send("2\r")
 	p.expect("All asked.")
 	p.expect("code> ")
-	p.types("\x04")
-	p.leaves(0)
+	p.send("\x04")
+	p.waitExit(0)
 	if _, err := os.Stat(filepath.Join(p.cmd.Dir, "allowed")); err != nil {
 		t.Error(err)
 	}
@@ -273,7 +277,7 @@ turns:
 // HO-35 HO-64: aura run asks at a terminal too, and Ctrl+C there ends the run.
 func TestTerminalRun(t *testing.T) {
 	t.Parallel()
-	p := sit(t, map[string]string{
+	p := startTerminal(t, map[string]string{
 		".aura/config/providers/p.yaml": scripted,
 		".aura/config/features/f.yaml":  "tools: {policy: {confirm: [Bash]}}\n",
 		"turns.yaml": `
@@ -283,11 +287,11 @@ turns:
 `,
 	}, "run", "go")
 	p.expect("[y] once")
-	p.types("y")
+	p.send("y")
 	p.expect("echo no > denied")
 	p.expect("[y] once")
-	p.types("\x03")
-	p.leaves(130)
+	p.send("\x03")
+	p.waitExit(130)
 }
 
 // HO-58 HO-64: signals end a run at once, each with its code; the report is still written.
@@ -312,8 +316,8 @@ func TestSignals(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			give := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
-			defer give.Stop()
+			watchdog := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+			defer watchdog.Stop()
 			text, sent := "", false
 			buf := make([]byte, 4096)
 			for {

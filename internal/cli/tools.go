@@ -1,18 +1,14 @@
 package cli
 
 import (
-	"cmp"
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
-	"strings"
-	"text/tabwriter"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/internal/wording"
 )
 
 // toolsFlags are the flags of `aura tools`.
@@ -42,17 +38,12 @@ one JSON object; {} runs a tool without any.`,
   aura tools Read
   aura tools Read path=README.md count=5
   aura tools Write '{"path": "a.txt", "content": "hello"}'`,
-		RunE: func(cmd *cobra.Command, args []string) error { return e.runTools(cmd, f, args) },
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault
+		ValidArgsFunction: completeTools(&e.flags),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.worker {
+				return serveTools(cmd.Context(), e)
 			}
-			a, err := app.Open(cmd.Context(), e.flags.lookup(), app.Face{})
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveError
-			}
-			defer a.Close("exit")
-			return toolNames(a.Commands().Tools()), cobra.ShellCompDirectiveNoFileComp
+			return useTools(cmd.Context(), e, f, args)
 		},
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
@@ -68,24 +59,48 @@ one JSON object; {} runs a tool without any.`,
 	return cmd
 }
 
-func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
-	o := e.flags.lookup()
-	o.Confined, o.Plugins.Confining = f.worker, true
-	ctx := cmd.Context()
-	if !f.worker { // A child ends when its parent says so.
-		var stop func()
-		ctx, stop = e.interruptible(ctx)
-		defer stop()
+// completeTools offers the names of tools to the shell, and files for their arguments.
+func completeTools(f *rootFlags) cobra.CompletionFunc {
+	names := offerAll(func(ctx context.Context) ([]string, error) {
+		a, err := app.Open(ctx, f.lookup(), app.Face{})
+		if err != nil {
+			return nil, err
+		}
+		defer a.Close("exit")
+		return toolNames(a.Commands().Tools()), nil
+	})
+	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return names(cmd, args, word)
 	}
+}
+
+// serveTools runs tools for the process that started this one, which ends it.
+func serveTools(ctx context.Context, e *env) error {
+	o := e.flags.lookup()
+	o.Confined, o.Plugins.Confining = true, true
 	a, err := app.Open(ctx, o, app.Face{})
 	if err != nil {
 		return err
 	}
 	defer a.Close("exit")
-	if f.worker {
-		return a.ServeConfined(ctx, e.in, e.out)
+	return a.ServeConfined(ctx, e.in, e.out)
+}
+
+// useTools lists all tools, describes one or runs one, as args say.
+func useTools(ctx context.Context, e *env, f toolsFlags, args []string) error {
+	o := e.flags.lookup()
+	o.Plugins.Confining = true
+	ctx, stop := e.interruptible(ctx)
+	defer stop()
+	a, err := app.Open(ctx, o, app.Face{})
+	if err != nil {
+		return err
 	}
-	if err := e.connectForTool(ctx, a, f.withMCP, args); err != nil {
+	defer a.Close("exit")
+	if err := connectForTool(ctx, e, a, f.withMCP, args); err != nil {
 		return err
 	}
 	if a.Ready(ctx); ctx.Err() != nil {
@@ -93,39 +108,36 @@ func (e *env) runTools(cmd *cobra.Command, f toolsFlags, args []string) error {
 	}
 	all := a.Commands().Tools()
 	if len(args) == 0 {
-		return e.listTools(all, f.json)
+		return listTools(e, all, f.json)
 	}
-	var t tool.Tool
-	for _, x := range all {
-		if x.Name == args[0] {
-			t = x
-		}
-	}
-	if t.Name == "" {
+	i := slices.IndexFunc(all, func(t tool.Tool) bool { return t.Name == args[0] })
+	if i < 0 {
 		return noTool(args[0], toolNames(all))
 	}
+	t := &all[i]
 	if len(args) == 1 {
-		return e.describeTool(&t, f.json)
+		return describeTool(e, t, f.json)
 	}
-	values, err := toolArguments(&t, args[1:], f.raw)
-	if err != nil {
-		return &usageError{fmt.Errorf("%s: %w", t.Name, err)}
+	return runTool(ctx, e, a, t, f, args[1:])
+}
+
+// connectForTool connects to the MCP servers that a call of `aura tools` is about.
+func connectForTool(ctx context.Context, e *env, a *app.App, all bool, args []string) error {
+	var names []string
+	if len(args) > 0 {
+		names = a.MCP().Serving(args[0])
 	}
-	a.Agent().ResolveModel(ctx)
-	snap := a.Agent().Snapshot()
-	if err := e.confine(&t, values, f.restrictions(snap.Workdir), snap.Workdir); err != nil {
-		return err
+	if !all && len(names) == 0 {
+		return nil
 	}
-	result, err := t.Run(ctx, tool.Call{
-		ID: "cli", Args: values, Context: snap, Workdir: snap.Workdir,
-		Output: func(string) {}, // The result has all of it.
-	})
-	return e.printResult(result, err, f.json)
+	notices, err := a.ConnectServers(ctx, names...)
+	e.warnAll(notices)
+	return err
 }
 
 // noTool is the error for a name that no tool has.
 func noTool(name string, names []string) error {
-	hint := cmp.Or(wording.DidYouMean(name, names), `"aura tools" lists them`)
+	hint := tool.NameHint(name, names, `"aura tools" lists them`)
 	return fmt.Errorf("no tool %q (%s)", name, hint)
 }
 
@@ -135,122 +147,4 @@ func toolNames(list []tool.Tool) []string {
 		names[i] = t.Name
 	}
 	return names
-}
-
-// toolArguments reads arguments from the command line and checks them.
-func toolArguments(t *tool.Tool, words []string, raw bool) (map[string]any, error) {
-	text := strings.Join(words, " ")
-	if raw || strings.HasPrefix(strings.TrimSpace(text), "{") {
-		var values map[string]any
-		if err := json.Unmarshal([]byte(text), &values); err != nil {
-			return nil, fmt.Errorf("arguments are not a JSON object: %w", err)
-		}
-		return values, checked(t, values)
-	}
-	pairs := map[string]string{}
-	for _, w := range words {
-		key, value, ok := strings.Cut(w, "=")
-		if !ok {
-			return nil, fmt.Errorf("argument %q is neither key=value nor JSON", w)
-		}
-		pairs[key] = value
-	}
-	values, err := t.Schema.Coerce(pairs)
-	if err != nil {
-		return nil, err
-	}
-	return values, checked(t, values)
-}
-
-func checked(t *tool.Tool, values map[string]any) error {
-	if problems := t.Schema.Check(values); len(problems) > 0 {
-		return errors.New(strings.Join(problems, "; "))
-	}
-	return nil
-}
-
-// printResult prints what a tool answered; its error makes the exit code 1.
-func (e *env) printResult(r tool.Result, err error, asJSON bool) error {
-	if !asJSON {
-		if r.Text != "" {
-			fmt.Fprintln(e.out, strings.TrimRight(r.Text, "\n"))
-		}
-		return err
-	}
-	out := struct {
-		Result string `json:"result"`
-		Error  string `json:"error,omitempty"`
-	}{Result: r.Text}
-	if err != nil {
-		out.Error = err.Error()
-	}
-	if e := e.printJSON(out); e != nil || err == nil {
-		return e
-	}
-	return codeError(exitError)
-}
-
-func (e *env) listTools(all []tool.Tool, asJSON bool) error {
-	if asJSON {
-		list := make([]any, len(all))
-		for i := range all {
-			list[i] = toolJSON(&all[i])
-		}
-		return e.printJSON(list)
-	}
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	for _, t := range all {
-		line, _, _ := strings.Cut(t.Description, "\n")
-		line, _, _ = strings.Cut(line, ". ")
-		source := t.Source.Kind
-		if t.Source.Name != "" {
-			source += " " + t.Source.Name
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", t.Name, source, line)
-	}
-	return w.Flush()
-}
-
-// toolJSON is a tool for scripts.
-func toolJSON(t *tool.Tool) any {
-	return struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Usage       string          `json:"usage,omitempty"`
-		Examples    string          `json:"examples,omitempty"`
-		Source      string          `json:"source"`
-		Parameters  json.RawMessage `json:"parameters"`
-	}{t.Name, t.Description, t.Usage, t.Examples, strings.TrimSpace(t.Source.Kind + " " + t.Source.Name), t.Schema.Raw()}
-}
-
-func (e *env) describeTool(t *tool.Tool, asJSON bool) error {
-	if asJSON {
-		return e.printJSON(toolJSON(t))
-	}
-	section := func(title, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			fmt.Fprintf(e.out, "%s:\n  %s\n\n", title, strings.ReplaceAll(text, "\n", "\n  "))
-		}
-	}
-	section("Name", t.Name)
-	section("Description", t.Description)
-	section("Usage", t.Usage)
-	section("Examples", t.Examples)
-	fmt.Fprintln(e.out, "Parameters:")
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	for _, p := range t.Schema.Params() {
-		need := "optional"
-		if p.Required {
-			need = "required"
-		}
-		text := p.Description
-		if len(p.Enum) > 0 {
-			text = strings.TrimSpace(fmt.Sprintf("%s (one of %s)", text, strings.Trim(fmt.Sprint(p.Enum), "[]")))
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", p.Name, p.Type, need, strings.ReplaceAll(text, "\n", " "))
-	}
-	if len(t.Schema.Params()) == 0 {
-		fmt.Fprintln(w, "  none")
-	}
-	return w.Flush()
 }

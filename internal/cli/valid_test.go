@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// checkRequest says what a strict server would not like about a chat request: every
+// checkRequest says why a strict server would refuse a chat request: every
 // call is answered exactly once, with its own ID, in order and at once, and the
 // roles take turns where the API demands it.
 func checkRequest(format string, body []byte) []string {

@@ -66,7 +66,7 @@ func parseTest(args string) (test, error) {
 func (t *test) holds(ctx context.Context, s *Session) (bool, error) {
 	s.Agent.ResolveModel(ctx)
 	snap := s.Agent.Snapshot()
-	result := t.expr.Eval(ctx, condition.Env{Context: &snap, Shell: s.Shell})
+	result := t.expr.Eval(ctx, &snap, s.Shell)
 	return result != t.negated, ctx.Err()
 }
 

@@ -31,17 +31,6 @@ type test struct {
 	value   string
 }
 
-// Env is what an expression is evaluated against.
-type Env struct {
-	// Context is the snapshot the terms read; nil means the zero Context.
-	Context *sdk.Context
-
-	// Shell runs the command of a `bash:` term in Context.Workdir and reports
-	// whether it exited with 0. It must return when ctx ends. Nil means that
-	// every such term is false.
-	Shell func(ctx context.Context, command string) bool
-}
-
 // String returns the text the expression was parsed from, without blanks
 // around it; empty for nil.
 func (e *Expr) String() string {
@@ -69,15 +58,19 @@ func (e *Expr) NeedsModel() bool {
 // and the first false one ends the evaluation. A context that ends while a
 // shell command runs makes the whole expression false, also a negated term:
 // a cancelled command has proved nothing.
-func (e *Expr) Eval(ctx context.Context, env Env) bool {
+//
+// The terms read snapshot; nil means the zero Context. shell runs the command of a
+// `bash:` term in the working directory of the snapshot and reports whether it exited
+// with 0. It must return when ctx ends. Nil means that every such term is false.
+func (e *Expr) Eval(ctx context.Context, snapshot *sdk.Context, shell func(context.Context, string) bool) bool {
 	if e == nil {
 		return true
 	}
-	if env.Context == nil {
-		env.Context = &sdk.Context{}
+	if snapshot == nil {
+		snapshot = &sdk.Context{}
 	}
 	for _, t := range e.tests {
-		if t.holds(ctx, env) == t.negated {
+		if t.holds(ctx, snapshot, shell) == t.negated {
 			return false
 		}
 		if t.shell && ctx.Err() != nil {
@@ -88,8 +81,7 @@ func (e *Expr) Eval(ctx context.Context, env Env) bool {
 }
 
 // holds evaluates the term without its negation.
-func (t *test) holds(ctx context.Context, env Env) bool {
-	c := env.Context
+func (t *test) holds(ctx context.Context, c *sdk.Context, shell func(context.Context, string) bool) bool {
 	switch {
 	case t.is != nil:
 		return t.is(c)
@@ -103,12 +95,12 @@ func (t *test) holds(ctx context.Context, env Env) bool {
 	case t.match != nil:
 		return t.match(c, t.value)
 	case t.shell:
-		if env.Shell == nil || ctx.Err() != nil {
+		if shell == nil || ctx.Err() != nil {
 			return false
 		}
 		ctx, cancel := context.WithTimeout(ctx, ShellTimeout)
 		defer cancel()
-		return env.Shell(ctx, t.value) && ctx.Err() == nil
+		return shell(ctx, t.value) && ctx.Err() == nil
 	}
 	return false
 }

@@ -19,7 +19,7 @@ func eval(t *testing.T, text string, c sdk.Context) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.Eval(t.Context(), Env{Context: &c})
+	return e.Eval(t.Context(), &c, nil)
 }
 
 // CN-03 CN-04 CN-05 CN-06 CN-29
@@ -176,11 +176,11 @@ func TestExists(t *testing.T) {
 func TestShell(t *testing.T) {
 	var ran []string
 	var deadline time.Time
-	env := Env{Context: &sdk.Context{}, Shell: func(ctx context.Context, command string) bool {
+	shell := func(ctx context.Context, command string) bool {
 		ran = append(ran, command)
 		deadline, _ = ctx.Deadline()
 		return command != "false"
-	}}
+	}
 	tests := []struct {
 		text string
 		want bool
@@ -200,7 +200,7 @@ func TestShell(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := time.Now()
-		if got := e.Eval(t.Context(), env); got != tt.want || strings.Join(ran, " ") != tt.ran {
+		if got := e.Eval(t.Context(), &sdk.Context{}, shell); got != tt.want || strings.Join(ran, " ") != tt.ran {
 			t.Errorf("%s = %t, ran %q", tt.text, got, ran)
 		}
 		if len(ran) > 0 && (deadline.Before(before.Add(ShellTimeout)) || deadline.After(time.Now().Add(ShellTimeout))) {
@@ -211,7 +211,7 @@ func TestShell(t *testing.T) {
 		t.Errorf("ShellTimeout = %v", ShellTimeout)
 	}
 	e, _ := Parse("bash:true")
-	if e.Eval(t.Context(), Env{}) {
+	if e.Eval(t.Context(), nil, nil) {
 		t.Error("true without a shell")
 	}
 }
@@ -225,12 +225,12 @@ func TestShellDeadline(t *testing.T) {
 		<-ctx.Done()
 		return true // Even a shell that claims success.
 	}
-	if e.Eval(ctx, Env{Shell: wait}) {
+	if e.Eval(ctx, nil, wait) {
 		t.Error("a cancelled evaluation was true")
 	}
 	if e.Eval(
 		ctx,
-		Env{Shell: func(context.Context, string) bool { t.Error("started although cancelled"); return false }},
+		nil, func(context.Context, string) bool { t.Error("started although cancelled"); return false },
 	) {
 		t.Error("a cancelled evaluation was true")
 	}
@@ -321,7 +321,7 @@ func TestInvalid(t *testing.T) {
 
 func TestNilAndString(t *testing.T) {
 	e, err := Parse(" \n ")
-	if e != nil || err != nil || !e.Eval(t.Context(), Env{}) || e.String() != "" || e.NeedsModel() {
+	if e != nil || err != nil || !e.Eval(t.Context(), nil, nil) || e.String() != "" || e.NeedsModel() {
 		t.Errorf("blank text: %v, %v", e, err)
 	}
 	e, _ = Parse(" auto and  not model_is:x ")
@@ -414,7 +414,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Parse(%q) accepted, its String refused: %v", s, err)
 		}
 		c := sdk.Context{Auto: true, MessageCount: 7, Workdir: "/nonexistent"}
-		if a, b := e.Eval(t.Context(), Env{Context: &c}), again.Eval(t.Context(), Env{Context: &c}); a != b {
+		if a, b := e.Eval(t.Context(), &c, nil), again.Eval(t.Context(), &c, nil); a != b {
 			t.Fatalf("%q: %t, then %t", s, a, b)
 		}
 	})
@@ -430,14 +430,12 @@ func BenchmarkParse(b *testing.B) {
 
 func BenchmarkEval(b *testing.B) {
 	e, _ := Parse("todo_pending and not turns_gt:50 and model_has:tools and model_params_gt:0.5")
-	env := Env{
-		Context: &sdk.Context{
-			TodoPending: 1,
-			ModelInfo:   sdk.ModelInfo{Capabilities: []string{"tools"}, ParameterCount: 8e9},
-		},
+	snapshot := &sdk.Context{
+		TodoPending: 1,
+		ModelInfo:   sdk.ModelInfo{Capabilities: []string{"tools"}, ParameterCount: 8e9},
 	}
 	for b.Loop() {
-		if !e.Eval(b.Context(), env) {
+		if !e.Eval(b.Context(), snapshot, nil) {
 			b.Fatal("false")
 		}
 	}

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/idelchi/aura/internal/provider"
+	"github.com/idelchi/aura/internal/generation"
 	"github.com/idelchi/aura/internal/strictyaml"
 	"go.yaml.in/yaml/v4"
 )
@@ -55,7 +55,7 @@ type Model struct {
 	Name       string              `yaml:"name"`
 	Think      Think               `yaml:"think"`
 	Context    int                 `yaml:"context" min:"0"` // Context window in tokens; 0 asks the provider.
-	Generation provider.Generation `yaml:"generation"`
+	Generation generation.Settings `yaml:"generation"`
 }
 
 // ToolRules narrow the tools of an agent or mode.

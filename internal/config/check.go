@@ -46,9 +46,8 @@ func (l *loader) checkTemplate(source Source, body string, parts []string) {
 			if len(parts) == 0 {
 				why = " (only prompts can include parts)"
 			}
-			l.errs.Add(
-				source.File, source.BodyLine+n.Line-1, "", "template: no template %q%s", wording.Short(n.Name), why,
-			)
+			line := source.BodyLine + n.Line - 1
+			l.errs.Add(source.File, line, "", "template: no template %q%s", wording.Short(n.Name), why)
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+
+	"github.com/idelchi/aura/internal/strictyaml"
 )
 
 // LoadEnvFile reads variables from a file of KEY=value lines. Blank lines and lines that
@@ -12,12 +14,12 @@ import (
 // Quoted values may span lines. Nothing is expanded; the last of equal keys wins. A missing file
 // is an error only when required. Mistakes are Errors and never show values.
 func LoadEnvFile(path string, required bool) (map[string]string, error) {
-	src, err := readFile(path)
+	src, err := strictyaml.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !required {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, Errors{{File: path, Msg: plain(err).Error()}}
+		return nil, Errors{{File: path, Msg: err.Error()}}
 	}
 	return parseEnv(path, string(src))
 }

@@ -222,9 +222,8 @@ func checkFeatures(d *strictyaml.Decoder, n *yaml.Node, path string) {
 		var divisor float64
 		scratch := strictyaml.Decoder{Errors: &Errors{}} // What is no number was reported before.
 		if scratch.Decode(v, &divisor, "") && v.Tag != "!!null" && divisor <= 0 {
-			d.Errorf(
-				v, strictyaml.Join(path, "estimation.divisor"), "%s is too small (more than 0)", wording.Short(v.Value),
-			)
+			at := strictyaml.Join(path, "estimation.divisor")
+			d.Errorf(v, at, "%s is too small (more than 0)", wording.Short(v.Value))
 		}
 	}
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,9 +15,8 @@ import (
 )
 
 const (
-	maxFile  = 1 << 20 // Bytes in one file.
-	maxFiles = 10_000  // Files in all homes.
-	maxLevel = 16      // Directories below a kind.
+	maxFiles = 10_000 // Files in all homes.
+	maxLevel = 16     // Directories below a kind.
 )
 
 // kind is a directory below config/ and how its files are read.
@@ -107,7 +104,7 @@ func (l *loader) home(home string) {
 		return
 	}
 	if err != nil {
-		l.errs.Add(dir, 0, "", "%v", plain(err))
+		l.errs.Add(dir, 0, "", "%v", strictyaml.Reason(err))
 		return
 	}
 	table := kinds()
@@ -117,7 +114,7 @@ func (l *loader) home(home string) {
 		switch i := slices.IndexFunc(table, func(k kind) bool { return k.dir == e.Name() }); {
 		case ignored(e.Name()):
 		case err != nil:
-			l.errs.Add(path, 0, "", "%v", plain(err))
+			l.errs.Add(path, 0, "", "%v", strictyaml.Reason(err))
 		case !info.IsDir():
 			if ext := extension(e.Name()); ext == ".yaml" || ext == ".md" {
 				l.errs.Add(path, 0, "", "file is in no directory of config (%s)", strings.Join(kindNames(), ", "))
@@ -143,7 +140,7 @@ func kindNames() []string {
 func (l *loader) walk(k kind, home, dir string, above []os.FileInfo) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		l.errs.Add(dir, 0, "", "%v", plain(err))
+		l.errs.Add(dir, 0, "", "%v", strictyaml.Reason(err))
 		return
 	}
 	for _, e := range entries {
@@ -154,7 +151,7 @@ func (l *loader) walk(k kind, home, dir string, above []os.FileInfo) {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			l.errs.Add(path, 0, "", "%v", plain(err))
+			l.errs.Add(path, 0, "", "%v", strictyaml.Reason(err))
 		case info.IsDir():
 			loop := slices.ContainsFunc(above, func(up os.FileInfo) bool { return os.SameFile(up, info) })
 			if loop || len(above) > maxLevel {
@@ -189,45 +186,21 @@ func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.Contains(name, ".example.") || strings.EqualFold(name, "README.md")
 }
 
-// plain drops the path that the line already starts with.
-func plain(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
-}
-
 // read gives the content of a file; a mistake is reported and gives nil.
 func (l *loader) read(f File) []byte {
 	if name, ok := strings.CutPrefix(f.Path, builtinPrefix); ok {
 		src, _ := defaultFiles.ReadFile("defaults/config/" + name)
 		return src
 	}
-	src, err := readFile(f.Path)
+	src, err := strictyaml.ReadFile(f.Path)
 	if err != nil {
-		l.errs.Add(f.Path, 0, "", "%v", plain(err))
+		l.errs.Add(f.Path, 0, "", "%v", err)
 		return nil
 	}
 	if src == nil {
 		src = []byte{}
 	}
 	return src
-}
-
-func readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	src, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(src) > maxFile {
-		return nil, fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	return src, nil
 }
 
 // markdown reads a Markdown file and decodes its frontmatter into v. Without a readable

@@ -100,8 +100,8 @@ func (l *named[T, P]) file(f File) {
 		d.Decode(value, &own, path)
 		P(&own).Check(reporter(d, value, path))
 		for _, ref := range []reference{{[]string{"agent"}, "agents"}, {[]string{"mode"}, "modes"}} {
-			if v := strictyaml.Find(value, ref.path...); ref.kind != "modes" || v == nil ||
-				!strings.EqualFold(v.Value, "none") {
+			v := strictyaml.Find(value, ref.path...)
+			if ref.kind != "modes" || v == nil || !strings.EqualFold(v.Value, "none") {
 				l.cfg.checkReference(d, value, path, ref, nil)
 			}
 		}

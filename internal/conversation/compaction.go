@@ -160,10 +160,8 @@ func transcribe(b *strings.Builder, m *message.Message, text string, limit int) 
 		fmt.Fprintf(b, "[%s] %s\n", m.Role, text)
 	}
 	for _, c := range m.ToolCalls {
-		fmt.Fprintf(
-			b, "[%s calls %s] %s\n", m.Role, c.Name,
-			shortened(string(jsontext.AppendObject(nil, c.Arguments)), 2*limit),
-		)
+		args := string(jsontext.AppendObject(nil, c.Arguments))
+		fmt.Fprintf(b, "[%s calls %s] %s\n", m.Role, c.Name, shortened(args, 2*limit))
 	}
 }
 

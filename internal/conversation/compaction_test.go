@@ -131,9 +131,8 @@ func TestTranscript(t *testing.T) {
 		t.Errorf("without a limit:\n%s", got)
 	}
 	text := p.Result("sum", "1. [ ] milk")[0].Content
-	if !strings.HasPrefix(
-		text, summaryTag+"sum\n</summary>\n\nTodos:\n1. [ ] milk\n\nThe next message is what the user",
-	) {
+	want = summaryTag + "sum\n</summary>\n\nTodos:\n1. [ ] milk\n\nThe next message is what the user"
+	if !strings.HasPrefix(text, want) {
 		t.Errorf("summary:\n%s", text)
 	}
 	if tokens, waiting := p.Request(); !waiting || tokens != 3016/4 {

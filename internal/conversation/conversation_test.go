@@ -94,8 +94,8 @@ func TestStats(t *testing.T) {
 	next.Restore(saved)
 	next.AddCall("A", false)
 	got := next.Snapshot()
-	if got.Interactions != 1 || got.Turns != 1 || got.Iterations != 1 || got.ParseRetries != 1 ||
-		got.Compactions != 1 ||
+	if got.Interactions != 1 || got.Turns != 1 || got.Iterations != 1 ||
+		got.ParseRetries != 1 || got.Compactions != 1 ||
 		got.TokensIn != 13 || got.TokensOut != 24 || got.ToolErrors != 1 || got.ToolCalls != 5 {
 		t.Errorf("%+v", got)
 	}

@@ -6,6 +6,7 @@ package foreign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -37,15 +38,18 @@ type Guard struct {
 	off   atomic.Pointer[string]
 	ended chan struct{} // Closed when the code is switched off.
 
-	idle    chan func()
-	waiting atomic.Bool // A goroutine waits at idle.
+	start sync.Once
+	jobs  chan job    // For the goroutine that makes calls.
+	busy  atomic.Bool // It has one.
+
+	spare atomic.Pointer[time.Timer]
 }
 
 // NewGuard makes a guard. The name is what errors call the code: `plugin "careful"`.
 // stop ends what runs in it, as far as that is possible; it is called once, when the
 // code is switched off or released. nil does nothing; nobody need release such a guard.
 func NewGuard(name string, stop func(why string)) *Guard {
-	return &Guard{name: name, stop: stop, ended: make(chan struct{}), idle: make(chan func())}
+	return &Guard{name: name, stop: stop, ended: make(chan struct{})}
 }
 
 // Err is the error of code that must not be called any more; nil while it may be.
@@ -107,40 +111,136 @@ func Call[T any](
 		value, err = protect(ctx, f)
 		return value, g.stopped(err)
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	c := &call[T]{done: make(chan struct{})}
-	g.run(func() {
-		defer close(c.done)
-		c.value, c.err = protect(limited, f)
-	})
+	c := &call[T]{f: f, done: make(chan struct{})}
+	c.ctx.Context, c.ctx.deadline = ctx, time.Now().Add(limit)
+	defer c.ctx.end(context.Canceled)
+	timer := g.timer(limit)
+	g.run(c) // From here on the goroutine of the call waits for this one to let go of the processor.
 	select {
 	case <-c.done:
-		if c.err != nil && limited.Err() != nil && ctx.Err() == nil {
-			return value, &LateError{Limit: limit}
-		}
-		return c.value, g.stopped(c.err)
-	case <-limited.Done():
+	case <-ctx.Done():
+		c.ctx.end(ctx.Err())
+	case <-timer.C:
+		c.ctx.end(context.DeadlineExceeded)
 	}
-	if ctx.Err() != nil {
-		go g.expect(c.done, quitAfter)
-		return value, context.Cause(ctx)
+	g.putTimer(timer)
+	if ctx.Err() != nil || c.ctx.Err() != nil || c.failed() {
+		return value, g.overdue(ctx, limit, c.done)
 	}
-	if g.expect(c.done, lateness) {
-		return value, &LateError{Limit: limit}
-	}
-	late := &LateError{Limit: limit}
-	if g != nil {
-		late.Off = g.name
-	}
-	return value, late
+	return c.value, g.stopped(c.err)
 }
 
-// call is what a call returned. It is written before done is closed.
+// Remote is Call for code that runs elsewhere, as in another process: f runs in the
+// goroutine of the caller, and returns when its context ends. If the code goes on, the
+// error of f is a Pending.
+func Remote[T any](
+	ctx context.Context, g *Guard, limit time.Duration, f func(context.Context) (T, error),
+) (value T, err error) {
+	if err := g.Err(); err != nil {
+		return value, err
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result, err := protect(limited, f)
+	if pending, ok := errors.AsType[Pending](err); ok {
+		return value, g.overdue(ctx, limit, pending.Done())
+	}
+	switch {
+	case ctx.Err() != nil:
+		return value, context.Cause(ctx)
+	case err != nil && limited.Err() != nil:
+		return value, &LateError{Limit: limit}
+	}
+	return result, g.stopped(err)
+}
+
+// Pending is an error of a call that has not ended.
+type Pending interface {
+	error
+	Done() <-chan struct{} // Closed when it has.
+}
+
+// overdue is the error of a call whose time is up. done is closed when it has ended; if
+// that does not happen soon, the code is switched off.
+func (g *Guard) overdue(ctx context.Context, limit time.Duration, done <-chan struct{}) error {
+	if ctx.Err() != nil {
+		go g.expect(done, quitAfter)
+		return context.Cause(ctx)
+	}
+	late := &LateError{Limit: limit}
+	if !g.expect(done, lateness) && g != nil {
+		late.Off = g.name
+	}
+	return late
+}
+
+// call is one call on its way.
 type call[T any] struct {
-	done  chan struct{}
-	value T
+	ctx  callContext
+	f    func(context.Context) (T, error)
+	done chan struct{} // Closed when it has returned.
+
+	value T // Written before.
 	err   error
+}
+
+func (c *call[T]) run() { c.value, c.err = protect(&c.ctx, c.f) }
+
+func (c *call[T]) finish() { close(c.done) }
+
+// failed reports whether a call that has returned did so with an error because its time
+// was up.
+func (c *call[T]) failed() bool { return c.err != nil && !time.Now().Before(c.ctx.deadline) }
+
+// callContext is the context of a call. The caller, who waits for the call, ends it: a
+// context of package context costs more than most calls do.
+type callContext struct {
+	context.Context // Of the caller.
+	deadline        time.Time
+
+	mu   sync.Mutex
+	err  error         // Why it has ended.
+	done chan struct{} // nil: nobody has asked.
+}
+
+// Deadline implements context.Context.
+func (c *callContext) Deadline() (time.Time, bool) {
+	if d, ok := c.Context.Deadline(); ok && d.Before(c.deadline) {
+		return d, true
+	}
+	return c.deadline, true
+}
+
+// Done implements context.Context.
+func (c *callContext) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == nil {
+		c.done = make(chan struct{})
+		if c.err != nil {
+			close(c.done)
+		}
+	}
+	return c.done
+}
+
+// Err implements context.Context.
+func (c *callContext) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// end ends the context, unless it has ended.
+func (c *callContext) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	if c.err = err; c.done != nil {
+		close(c.done)
+	}
 }
 
 // stopped is the error of a call that has returned: code that was stopped meanwhile
@@ -165,36 +265,62 @@ func (g *Guard) expect(done <-chan struct{}, patience time.Duration) bool {
 	}
 }
 
-// run calls f in another goroutine: in one that waits since an earlier call, if there
-// is one. Its stack has grown to what this code needs, and growing it again for every
-// call costs more than most calls do.
-func (g *Guard) run(f func()) {
-	if g == nil || g.stop == nil {
-		go f()
+// job is a call for the goroutine of a guard.
+type job interface {
+	run()
+	finish() // Tells the caller.
+}
+
+// run makes a call in another goroutine. Calls that do not overlap share one: its stack
+// has grown to what this code needs, and growing it again for every call costs more
+// than most calls do.
+func (g *Guard) run(j job) {
+	if g == nil || g.stop == nil || !g.busy.CompareAndSwap(false, true) {
+		go func() {
+			defer j.finish()
+			j.run()
+		}()
 		return
 	}
-	select {
-	case g.idle <- f:
-	default:
-		go func() {
-			for f := f; f != nil; f = g.next() {
-				f()
+	g.start.Do(func() {
+		g.jobs = make(chan job, 1)
+		go g.work()
+	})
+	g.jobs <- j
+}
+
+// work makes calls until the code is switched off.
+func (g *Guard) work() {
+	for {
+		var j job
+		select {
+		case j = <-g.jobs:
+		case <-g.ended:
+			if g.busy.CompareAndSwap(false, true) {
+				return // For good: later calls get goroutines of their own.
 			}
-		}()
+			j = <-g.jobs // It is on its way.
+		}
+		j.run()
+		g.busy.Store(false) // Before the caller goes on: its next call finds this goroutine free.
+		j.finish()
 	}
 }
 
-// next waits for another call, unless another goroutine does so already.
-func (g *Guard) next() func() {
-	if !g.waiting.CompareAndSwap(false, true) {
-		return nil
+// timer returns a timer that fires after d; putTimer takes it back.
+func (g *Guard) timer(d time.Duration) *time.Timer {
+	if g != nil {
+		if t := g.spare.Swap(nil); t != nil {
+			t.Reset(d)
+			return t
+		}
 	}
-	defer g.waiting.Store(false)
-	select {
-	case f := <-g.idle:
-		return f
-	case <-g.ended:
-		return nil
+	return time.NewTimer(d)
+}
+
+func (g *Guard) putTimer(t *time.Timer) {
+	if t.Stop(); g != nil {
+		g.spare.Store(t)
 	}
 }
 

@@ -132,3 +132,37 @@ func BenchmarkCall(b *testing.B) {
 		}
 	}
 }
+
+// A call that meets a release either runs or is refused, and its caller goes on.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	for range 1000 {
+		g := NewGuard("code", func(string) {})
+		_, _ = Call(t.Context(), g, time.Minute, value(1)) // Starts the goroutine.
+		var wg sync.WaitGroup
+		wg.Go(g.Release)
+		wg.Go(func() {
+			if n, err := Call(t.Context(), g, time.Minute, value(1)); n != 1 && err == nil {
+				t.Error("neither a value nor an error")
+			}
+		})
+		wg.Wait()
+	}
+}
+
+// Calls that do not overlap share a goroutine, whose stack has grown.
+func TestOneGoroutine(t *testing.T) {
+	t.Parallel()
+	g := NewGuard("code", func(string) {})
+	defer g.Release()
+	for range 100 {
+		if _, err := Call(t.Context(), g, time.Minute, func(context.Context) (int, error) {
+			if !g.busy.Load() {
+				return 0, errors.New("in a goroutine of its own")
+			}
+			return 1, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

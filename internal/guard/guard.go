@@ -11,7 +11,6 @@ import (
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 // Options configures the guards. All fields are required.
@@ -45,10 +44,10 @@ func Bindings(o Options) []lifecycle.Binding {
 }
 
 // paths returns what a call declares to do to files, as absolute paths.
-func (o *Options) paths(name string, args map[string]any, workdir string) (sdk.ToolPaths, error) {
+func (o *Options) paths(name string, args map[string]any, workdir string) (tool.Paths, error) {
 	t, ok := o.Tool(name)
 	if !ok || t.Paths == nil {
-		return sdk.ToolPaths{}, nil
+		return tool.Paths{}, nil
 	}
 	p, err := t.Paths(args)
 	if err != nil {
@@ -79,13 +78,10 @@ func refuse(reason ...string) (lifecycle.Reply, error) {
 
 var pass lifecycle.Reply
 
-// beforeTool returns the data of a call that is about to happen.
-func beforeTool(ev *lifecycle.Event) *sdk.BeforeToolContext { return ev.Data.(*sdk.BeforeToolContext) }
-
 // checkReads refuses to overwrite files whose content the model has not seen. A call
 // that cannot say what it does to files is refused in any case.
 func (o Options) checkReads(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-	d := beforeTool(ev)
+	d := ev.BeforeTool()
 	c, err := o.For(d.Agent, d.Mode)
 	if err != nil {
 		return pass, err
@@ -114,7 +110,7 @@ func (o Options) checkReads(_ context.Context, ev *lifecycle.Event) (lifecycle.R
 
 // recordReads notes what a successful call has shown to the model.
 func (o Options) recordReads(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-	d := ev.Data.(*sdk.AfterToolContext)
+	d := ev.AfterTool()
 	if d.ToolError != "" {
 		return pass, nil
 	}

@@ -51,7 +51,7 @@ func (r Rules) String() string {
 
 // checkPolicy applies the rules to a call.
 func (o Options) checkPolicy(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-	d := beforeTool(ev)
+	d := ev.BeforeTool()
 	c, err := o.For(d.Agent, d.Mode)
 	if err != nil {
 		return pass, err

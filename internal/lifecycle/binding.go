@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/foreign"
+	"github.com/idelchi/aura/sdk"
 )
 
 // Kind is a kind of handler.
@@ -54,12 +54,20 @@ const (
 	Deny  Failure = "block"
 )
 
+// Condition says when a handler runs. *condition.Expr is one.
+type Condition interface {
+	// Eval reports whether the condition holds; shell runs a command and reports its
+	// success.
+	Eval(ctx context.Context, snapshot *sdk.Context, shell func(ctx context.Context, command string) bool) bool
+	String() string
+}
+
 // Binding is one handler on one moment.
 type Binding struct {
 	Source    Source
 	Moment    Moment
 	Match     func(*Event) bool // Cheap test whether the handler is concerned at all; nil = always.
-	Condition *condition.Expr   // nil = always.
+	Condition Condition         // nil = always.
 	Once      bool              // At most once per session, the first time the condition holds.
 	Timeout   time.Duration     // 0 = none: for built-in handlers, and for those that stop by themselves.
 	OnFailure Failure

@@ -27,6 +27,12 @@ func EventOf(data any) Event {
 	return Event{Moment: r.Moment, Data: data, context: r.contextOf(data)}
 }
 
+// BeforeTool is the data of an event of BeforeToolExecution; at any other moment it panics.
+func (e *Event) BeforeTool() *sdk.BeforeToolContext { return e.Data.(*sdk.BeforeToolContext) }
+
+// AfterTool is the data of an event of AfterToolExecution; at any other moment it panics.
+func (e *Event) AfterTool() *sdk.AfterToolContext { return e.Data.(*sdk.AfterToolContext) }
+
 // rowOf finds the row whose data it is. Data of no row is a mistake in the program.
 func rowOf(data any) *Row {
 	t := reflect.TypeOf(data)

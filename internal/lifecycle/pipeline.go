@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/sdk"
 )
@@ -217,7 +216,7 @@ func (p *Pipeline) due(ctx context.Context, b *Binding, ev *Event) bool {
 	if b.OnFailure != Deny && b.Off() { // A closed gate stays closed: call reports it.
 		return false
 	}
-	if !b.Condition.Eval(ctx, condition.Env{Context: ev.Context(), Shell: p.opts.Shell}) {
+	if b.Condition != nil && !b.Condition.Eval(ctx, ev.Context(), p.opts.Shell) {
 		return false
 	}
 	if !b.Once {

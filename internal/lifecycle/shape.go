@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"github.com/idelchi/aura/sdk"
 )
@@ -72,6 +73,9 @@ func (s *shape) Sample(c sdk.Context, with Sample) any { return s.sample(c, with
 // Signature is the type that a Go plugin function must have.
 func (s *shape) Signature() string { return s.function.String() }
 
+// FunctionType is that type.
+func (s *shape) FunctionType() reflect.Type { return s.function }
+
 // Context is the name of the type that the Go plugin function takes.
 func (s *shape) Context() string { return s.function.In(1).String() }
 
@@ -106,7 +110,8 @@ func (t *Types[C, R]) function() (reflect.Type, func(any, Around) (Handler, bool
 		type function = func(context.Context, C) error
 		return reflect.TypeFor[function](), func(fn any, around Around) (Handler, bool) {
 			f, ok := fn.(function)
-			return handlerOf(around, func(ctx context.Context, c *C) (Reply, error) { return Reply{}, f(ctx, *c) }), ok
+			return handlerOf(around, func(ctx context.Context, x *exchange[C, R]) error { return f(ctx, x.data) },
+				func(*R) Reply { return Reply{} }), ok
 		}
 	}
 	reply := t.Reply
@@ -116,31 +121,41 @@ func (t *Types[C, R]) function() (reflect.Type, func(any, Around) (Handler, bool
 	type function = func(context.Context, C) (R, error)
 	return reflect.TypeFor[function](), func(fn any, around Around) (Handler, bool) {
 		f, ok := fn.(function)
-		return handlerOf(around, func(ctx context.Context, c *C) (Reply, error) {
-			r, err := f(ctx, *c)
-			if err != nil {
-				return Reply{}, err
-			}
-			return reply(&r), nil
-		}), ok
+		return handlerOf(around, func(ctx context.Context, x *exchange[C, R]) (err error) {
+			x.result, err = f(ctx, x.data)
+			return err
+		}, reply), ok
 	}
 }
 
+// exchange is what goes into a call and what comes back. It outlives a call that is
+// given up.
+type exchange[C, R any] struct {
+	data   C
+	result R
+}
+
 // handlerOf makes a handler of a function that works on a copy of the data.
-func handlerOf[C any](around Around, f func(context.Context, *C) (Reply, error)) Handler {
-	return HandlerFunc(func(ctx context.Context, ev *Event) (out Reply, err error) {
+func handlerOf[C, R any](
+	around Around, f func(context.Context, *exchange[C, R]) error, reply func(*R) Reply,
+) Handler {
+	var spare atomic.Pointer[exchange[C, R]] // Of a call that has returned: they are large.
+	return HandlerFunc(func(ctx context.Context, ev *Event) (Reply, error) {
 		data, ok := ev.Data.(*C)
 		if !ok {
 			return Reply{}, fmt.Errorf("unexpected data %T", ev.Data)
 		}
-		c := *data
-		err = around(ctx, &c, func(ctx context.Context) (err error) {
-			out, err = f(ctx, &c)
-			return err
-		})
-		if err != nil {
+		x := spare.Swap(nil)
+		if x == nil {
+			x = new(exchange[C, R])
+		}
+		x.data = *data
+		if err := around(ctx, &x.data, func(ctx context.Context) error { return f(ctx, x) }); err != nil {
 			return Reply{}, err
 		}
+		out := reply(&x.result)
+		*x = exchange[C, R]{} // Keeps nothing of the conversation.
+		spare.Store(x)
 		return out, nil
 	})
 }

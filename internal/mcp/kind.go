@@ -8,10 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 // Servers are the MCP servers of a session: their definitions, and the hub that holds
@@ -121,15 +119,14 @@ func (s *Servers) Deferred() []string {
 
 // Wanted are those of the named servers whose condition holds.
 func (s *Servers) Wanted(
-	ctx context.Context, names []string, snapshot func() sdk.Context, shell func(context.Context, string) bool,
+	ctx context.Context, names []string, snapshot func() tool.Context, shell func(context.Context, string) bool,
 ) []string {
 	var wanted []string
 	for _, x := range s.Definitions() {
 		if !slices.Contains(names, x.Name) {
 			continue
 		}
-		if when := x.When(); when != nil &&
-			!when.Eval(ctx, condition.Env{Context: new(snapshot()), Shell: shell}) {
+		if when := x.When(); when != nil && !when.Eval(ctx, new(snapshot()), shell) {
 			continue
 		}
 		wanted = append(wanted, x.Name)

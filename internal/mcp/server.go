@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,9 +21,6 @@ const (
 	connectTimeout = 10 * time.Second
 	callTimeout    = 120 * time.Second
 )
-
-// maxFile bounds a file of servers.
-const maxFile = 1 << 20
 
 // Server says how to reach one server. In Command, Args, the values of Env, URL and
 // the values of Headers, ${VAR} is replaced by a variable of the environment and
@@ -138,18 +133,8 @@ type loader struct {
 
 // decode reads a file into v and returns its root; nil if it is empty or no YAML.
 func (l *loader) decode(file string, v any) *yaml.Node {
-	info, err := os.Stat(file)
-	if err == nil && info.Size() > maxFile {
-		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	var src []byte
-	if err == nil {
-		src, err = os.ReadFile(file)
-	}
+	src, err := strictyaml.ReadFile(file)
 	if err != nil {
-		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err
-		}
 		l.errs.Add(file, 0, "", "%v", err)
 		return nil
 	}

@@ -3,7 +3,10 @@
 // history itself (package conversation), nor its storage (package session).
 package message
 
-import "github.com/idelchi/aura/sdk"
+import (
+	"github.com/idelchi/aura/internal/media"
+	"github.com/idelchi/aura/sdk"
+)
 
 // Roles of messages.
 const (
@@ -30,11 +33,8 @@ type Message struct {
 	Source   string    `json:"source,omitempty"`   // Injected and display-only messages: who said it.
 }
 
-// Image is a picture that travels with a message.
-type Image struct {
-	MediaType string `json:"media_type"` // For example "image/png".
-	Data      []byte `json:"data"`       // Base64 in JSON.
-}
+// Image is an image in a message.
+type Image = media.Image
 
 // Thought is one piece of reasoning in the form in which its provider needs it
 // again. Other providers ignore it; what a user reads is Message.Thinking.

@@ -16,10 +16,9 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/filter"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/provider/script"
-	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 // ErrNoProvider says how to get a model.
@@ -317,7 +316,7 @@ func defaultModel(ctx context.Context, p config.Provider, usual string, c provid
 
 // List lists the models of a provider that its filters let through, with its name; an
 // empty name is the provider that an agent without one would get.
-func (m *Models) List(ctx context.Context, name string) (string, []sdk.ModelInfo, error) {
+func (m *Models) List(ctx context.Context, name string) (string, []provider.ModelInfo, error) {
 	m.mu.Lock()
 	p, _, err := m.provider(name)
 	var c provider.Client
@@ -329,15 +328,15 @@ func (m *Models) List(ctx context.Context, name string) (string, []sdk.ModelInfo
 		return "", nil, err
 	}
 	models, err := listed(ctx, p, c)
-	slices.SortFunc(models, func(x, y sdk.ModelInfo) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(models, func(x, y provider.ModelInfo) int { return strings.Compare(x.Name, y.Name) })
 	return p.Name, models, err
 }
 
 // listed are the models of a server that the filters of its provider let through.
-func listed(ctx context.Context, p config.Provider, c provider.Client) ([]sdk.ModelInfo, error) {
+func listed(ctx context.Context, p config.Provider, c provider.Client) ([]provider.ModelInfo, error) {
 	models, err := c.Models(ctx)
-	keep := tool.Filter{Enabled: p.Models.Include, Disabled: p.Models.Exclude}
-	return slices.DeleteFunc(models, func(m sdk.ModelInfo) bool { return !keep.Allows(m.Name) }), err
+	keep := filter.Filter{Enabled: p.Models.Include, Disabled: p.Models.Exclude}
+	return slices.DeleteFunc(models, func(m provider.ModelInfo) bool { return !keep.Allows(m.Name) }), err
 }
 
 // undecided is the client of a provider whose server could not be asked for a
@@ -360,9 +359,11 @@ func (u undecided) Chat(
 	named.Model = name
 	return u.client.Chat(ctx, &named, on)
 }
-func (u undecided) Models(ctx context.Context) ([]sdk.ModelInfo, error) { return u.client.Models(ctx) }
-func (u undecided) Model(_ context.Context, name string) sdk.ModelInfo {
-	return sdk.ModelInfo{Name: name}
+func (u undecided) Models(ctx context.Context) ([]provider.ModelInfo, error) {
+	return u.client.Models(ctx)
+}
+func (u undecided) Model(_ context.Context, name string) provider.ModelInfo {
+	return provider.ModelInfo{Name: name}
 }
 
 // unavailable is the client of a session that has no provider.
@@ -371,7 +372,7 @@ type unavailable struct{ err error }
 func (u unavailable) Chat(context.Context, *provider.Request, func(provider.Delta)) (*provider.Response, error) {
 	return nil, u.err
 }
-func (u unavailable) Models(context.Context) ([]sdk.ModelInfo, error) { return nil, u.err }
-func (u unavailable) Model(_ context.Context, name string) sdk.ModelInfo {
-	return sdk.ModelInfo{Name: name}
+func (u unavailable) Models(context.Context) ([]provider.ModelInfo, error) { return nil, u.err }
+func (u unavailable) Model(_ context.Context, name string) provider.ModelInfo {
+	return provider.ModelInfo{Name: name}
 }

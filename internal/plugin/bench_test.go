@@ -58,6 +58,33 @@ func BenchmarkHook(b *testing.B) {
 	}
 }
 
+// BenchmarkLongHook is one call in a session of 2000 turns, by what the plugin looks at.
+func BenchmarkLongHook(b *testing.B) {
+	c := context4K(b)
+	for range 2000 {
+		c.Turns = append(c.Turns, c.Turns[0])
+	}
+	for range 200 {
+		c.ToolHistory = append(c.ToolHistory, c.ToolHistory[0])
+	}
+	ev := &lifecycle.Event{Moment: lifecycle.BeforeChat, Data: c}
+	for _, look := range []struct{ name, imports, at string }{
+		{"nothing", "", ""}, {"turns", "", "_ = c.Turns"}, {"calls", "", "_ = c.ToolHistory"},
+		{"everything", "reflect", "_ = reflect.TypeOf(c)"},
+	} {
+		b.Run(look.name, func(b *testing.B) {
+			source := strings.Replace(small, "calls++", "calls++\n"+look.at, 1)
+			h := one(b, "", "fmt strings "+look.imports, source).Bindings()[0].Handler
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := h.Handle(context.Background(), ev); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkDispatch is the same through the pipeline, with a deadline.
 func BenchmarkDispatch(b *testing.B) {
 	p := lifecycle.New(lifecycle.Options{})

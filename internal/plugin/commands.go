@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
@@ -21,7 +22,7 @@ type (
 func (p *plugin) bindCommand(ctx context.Context) error {
 	rawSchema, rawRun := p.program.lookup("Command"), p.program.lookup("ExecuteCommand")
 	schema, okSchema := rawSchema.(commandFunc)
-	run, okRun := rawRun.(executeCommandFunc)
+	execute, okRun := rawRun.(executeCommandFunc)
 	switch {
 	case rawSchema == nil && rawRun == nil:
 		return nil
@@ -34,22 +35,21 @@ func (p *plugin) bindCommand(ctx context.Context) error {
 	case !okRun:
 		return fmt.Errorf("ExecuteCommand has the signature %s, expected %T", typeOf(rawRun), executeCommandFunc(nil))
 	}
-	var s sdk.CommandSchema
-	if err := p.call(ctx, p.limit, false, func(context.Context) error { s = schema(); return nil }); err != nil {
+	s, err := run(ctx, p, schema)
+	if err != nil {
 		return fmt.Errorf("Command: %w", err)
 	}
 	s.Name = strings.TrimPrefix(s.Name, "/")
 	if s.Name == "" || strings.ContainsAny(s.Name, "/ \t\r\n") {
 		return fmt.Errorf("Command: name %q must be one word", s.Name)
 	}
+	isolated := p.isolate(reflect.TypeFor[sdk.Context]())
 	p.command = &tool.Command{
 		CommandSchema: s, Source: tool.Source{Kind: "plugin", Name: p.name},
 		Run: func(ctx context.Context, args string, snapshot sdk.Context) (sdk.CommandResult, error) {
-			p.isolateContext(&snapshot)
-			var r sdk.CommandResult
-			err := p.invoke(ctx, p.limit, false, func(ctx context.Context) (err error) {
-				r, err = run(ctx, args, snapshot)
-				return err
+			isolated.apply(&snapshot)
+			r, err := call(ctx, p, p.limit, false, func(ctx context.Context) (sdk.CommandResult, error) {
+				return execute(ctx, args, snapshot)
 			})
 			if err != nil {
 				return sdk.CommandResult{}, p.named(err)

@@ -22,15 +22,10 @@ type refusal struct {
 func diagnose(src *source, r refusal) error {
 	fset := token.NewFileSet()
 	var files []*ast.File
-	for _, dir := range src.files {
-		for _, f := range dir {
-			if f.dir {
-				continue
-			}
-			pkg := strings.TrimPrefix(path.Dir(f.name), "src/")
-			if file, err := parser.ParseFile(fset, src.shown(pkg, path.Base(f.name)), f.text, 0); err == nil {
-				files = append(files, file)
-			}
+	for name, f := range src.files {
+		pkg := strings.TrimPrefix(path.Dir(name), "src/")
+		if file, err := parser.ParseFile(fset, src.shown(pkg, path.Base(name)), f.Data, 0); err == nil {
+			files = append(files, file)
 		}
 	}
 	slices.SortFunc(files, func(a, b *ast.File) int {

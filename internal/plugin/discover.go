@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/idelchi/aura/internal/plugin/manifest"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -19,7 +20,7 @@ type candidate struct {
 	name     string
 	dir      string
 	root     string
-	manifest manifest
+	manifest manifest.Manifest
 	status   Status
 	err      error // It cannot be loaded.
 }
@@ -157,7 +158,7 @@ func (w *walker) dir(dir string, depth int) bool {
 		}
 		return w.dir(scope, depth+1)
 	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == manifestName && !e.IsDir() }) {
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == manifest.Name && !e.IsDir() }) {
 		return w.found(dir)
 	}
 	for _, e := range entries {

@@ -197,7 +197,8 @@ func TestManifest(t *testing.T) {
 		)
 	}
 	s := one(t, "# all keys\nname: probe\ndescription: What it does\ndisabled: false\noverride: false\nopt_in: false\n"+
-		"condition: auto\nonce: true\nenv: [A, B]\nconfig: {max: 3}\ntimeout: 5\non_failure: block\nengine: auto\n", "", speak(`"x"`))
+		"condition: auto\nonce: true\nenv: [A, B]\nconfig: {max: 3}\ntimeout: 5\non_failure: block\nengine: auto\n", "",
+		speak(`"x"`))
 	i := s.Plugins()[0]
 	if i.Description != "What it does" || i.Condition != "auto" || !i.Once || i.Engine != "yaegi" {
 		t.Errorf("%+v", i)

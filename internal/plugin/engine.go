@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 
+	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plugin/native"
 )
 
@@ -18,8 +20,8 @@ type engine interface {
 // program is a plugin that has been loaded: its package variables are set and its
 // init functions have run.
 type program interface {
-	// lookup returns an exported function as a Go func value, nil if there is none, or
-	// as its signature if it has one that the engine cannot call.
+	// lookup returns an exported function, one of those in functions, as a Go func value,
+	// nil if there is none, or as its signature if it has one that the engine cannot call.
 	lookup(name string) any
 	// traits says how the program may be called.
 	traits() traits
@@ -31,10 +33,32 @@ type program interface {
 // traits are how a program may be called.
 type traits struct {
 	engine   string
-	copies   copies // What it needs copies of.
-	overlaps bool   // Calls may run side by side.
-	prompt   bool   // Functions return when the context they got ends, whatever they do.
-	stops    bool   // Functions return when the program is killed, whatever they do.
+	overlaps bool // Calls may run side by side.
+	remote   bool // Functions that take a context return when that ends, and go on elsewhere.
+
+	// reaches reports whether the program could change a field of that name and type in
+	// what it gets; nil: it gets copies of everything.
+	reaches func(name string, t reflect.Type) bool
+}
+
+// functions are the types of all functions that a plugin may export, by their names.
+func functions() map[string]reflect.Type {
+	types := map[string]reflect.Type{
+		"Schema":      reflect.TypeFor[schemaFunc](),
+		"Execute":     reflect.TypeFor[executeFunc](),
+		"Paths":       reflect.TypeFor[pathsFunc](),
+		"Sandboxable": reflect.TypeFor[boolFunc](),
+		"Parallel":    reflect.TypeFor[boolFunc](),
+		"Available":   reflect.TypeFor[boolFunc](),
+		"Init":        reflect.TypeFor[initFunc](),
+
+		"Command":        reflect.TypeFor[commandFunc](),
+		"ExecuteCommand": reflect.TypeFor[executeCommandFunc](),
+	}
+	for _, row := range lifecycle.Moments() {
+		types[row.Function] = row.FunctionType()
+	}
+	return types
 }
 
 // signature is the type of a function that an engine cannot call.

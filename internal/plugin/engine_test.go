@@ -2,14 +2,14 @@ package plugin
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
+	"sync"
 	"testing"
 
-	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plugin/native/pipe"
 	"github.com/idelchi/aura/sdk"
 )
@@ -63,42 +63,67 @@ func BeforeChat(_ context.Context, c sdk.BeforeChatContext) (sdk.Result, error) 
 	}
 }
 
-// What a plugin may export is the same in both engines.
-func TestEnginesAgree(t *testing.T) {
+// Every function that a plugin may export can be called in a process of its own, with
+// all that its types can hold.
+func TestFunctionsCrossPipes(t *testing.T) {
 	t.Parallel()
-	want := map[string]string{
-		"Schema": fmt.Sprintf(
-			"%T",
-			schemaFunc(nil),
-		),
-		"Execute": fmt.Sprintf("%T", executeFunc(nil)),
-		"Paths":   fmt.Sprintf("%T", pathsFunc(nil)),
-		"Sandboxable": fmt.Sprintf(
-			"%T",
-			boolFunc(nil),
-		),
-		"Parallel":  fmt.Sprintf("%T", boolFunc(nil)),
-		"Available": fmt.Sprintf("%T", boolFunc(nil)),
-		"Init": fmt.Sprintf(
-			"%T",
-			initFunc(nil),
-		),
-		"Command":        fmt.Sprintf("%T", commandFunc(nil)),
-		"ExecuteCommand": fmt.Sprintf("%T", executeCommandFunc(nil)),
+	types, exported, args := functions(), map[string]any{}, sync.Map{}
+	for name, typ := range types {
+		exported[name] = reflect.MakeFunc(typ, func(in []reflect.Value) []reflect.Value {
+			args.Store(name, in)
+			out := make([]reflect.Value, typ.NumOut())
+			for i := range out {
+				out[i] = example(typ.Out(i))
+			}
+			return out
+		}).Interface()
 	}
-	for _, row := range lifecycle.Moments() {
-		want[row.Function] = row.Signature()
+	callR, callW := io.Pipe()
+	replyR, replyW := io.Pipe()
+	go func() {
+		_ = pipe.Serve(callR, replyW, exported)
+		_ = replyW.Close()
+	}()
+	c, err := pipe.Connect(replyR, callW)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, f := range pipe.Functions() {
-		if want[f.Name] != f.Signature {
-			t.Errorf("%s: %s and %s", f.Name, want[f.Name], f.Signature)
+	defer c.Heard()
+	defer callW.Close()
+	for name, typ := range types {
+		fn, _ := c.Lookup(name, typ, c)
+		if reflect.TypeOf(fn) != typ {
+			t.Errorf("%s: a %T, want %s", name, fn, typ)
+			continue
 		}
-		if got := fmt.Sprintf("%T", f.Stub(nil)); got != f.Signature {
-			t.Errorf("%s: the stub is a %s", f.Name, got)
+		in := make([]reflect.Value, typ.NumIn())
+		for i := range in {
+			in[i] = example(typ.In(i))
 		}
-		delete(want, f.Name)
+		for i, out := range reflect.ValueOf(fn).Call(in) {
+			if want := example(typ.Out(i)); !reflect.DeepEqual(out.Interface(), want.Interface()) {
+				t.Errorf("%s: result %+v, want %+v", name, out, want)
+			}
+		}
+		got, _ := args.Load(name)
+		for i, arg := range got.([]reflect.Value) {
+			if _, ok := arg.Interface().(context.Context); !ok &&
+				!reflect.DeepEqual(arg.Interface(), in[i].Interface()) {
+				t.Errorf("%s: argument %+v, want %+v", name, arg, in[i])
+			}
+		}
 	}
-	if len(want) > 0 {
-		t.Errorf("native plugins lack %v", want)
+}
+
+// example makes up a value.
+func example(t reflect.Type) reflect.Value {
+	v := reflect.New(t).Elem()
+	switch t {
+	case reflect.TypeFor[context.Context]():
+		v.Set(reflect.ValueOf(context.Background()))
+	case reflect.TypeFor[error]():
+	default:
+		fill(v)
 	}
+	return v
 }

@@ -19,20 +19,22 @@ type waiter struct {
 	ready  chan struct{}
 }
 
-// enter waits for the turn of a call. Calls that share run side by side.
-func (g *gate) enter(ctx context.Context, shared bool) error {
+// enter waits for the turn of a call and reports whether it came before the context
+// or the plugin ended. Calls that share run side by side.
+func (g *gate) enter(ctx context.Context, ended <-chan struct{}, shared bool) bool {
 	g.mu.Lock()
 	if len(g.queue) == 0 && g.admits(shared) {
 		g.take(shared)
 		g.mu.Unlock()
-		return nil
+		return true
 	}
 	w := &waiter{shared, make(chan struct{})}
 	g.queue = append(g.queue, w)
 	g.mu.Unlock()
 	select {
 	case <-w.ready:
-		return nil
+		return true
+	case <-ended:
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
@@ -43,7 +45,7 @@ func (g *gate) enter(ctx context.Context, shared bool) error {
 		g.drop(shared)
 	}
 	g.wake()
-	return ctx.Err()
+	return false
 }
 
 // leave ends a call.

@@ -71,7 +71,8 @@ func TestBadHooks(t *testing.T) {
 		{"", "\tvar m map[string]int\n\tm[\"a\"] = 1", "nil map"},
 		{"", "\tvar p *sdk.Result\n\tp.Message = \"x\"", "zero Value"},
 		{"", "\tlist := []int{1}\n\ti := len(c.Turns) + 5\n\tr.Message = string(rune(list[i]))", "index out of range"},
-		{"errors", "\tvar e myError\n\tif errors.As(errors.New(\"x\"), &e) {\n\t\tr.Message = \"as\"\n\t}", "target must be"},
+		{"errors", "\tvar e myError\n\tif errors.As(errors.New(\"x\"), &e) {\n\t\tr.Message = \"as\"\n\t}",
+			"target must be"},
 		{"", "\tvar x any = 1\n\tr.Message = x.(string)", "string"},
 		{"", "\tpanic(nil)", "nil"},
 	} {
@@ -96,7 +97,7 @@ func TestEndlessLoop(t *testing.T) {
 		t,
 		dir,
 		"a",
-		"timeout: 20ms",
+		"timeout: 300ms",
 		"",
 		"var n int\n\n"+hook(lifecycle.BeforeChat, "\tfor {\n\t\tn++\n\t}")+toolSource("Probe", `"x"`),
 	)
@@ -125,7 +126,7 @@ func TestEndlessLoop(t *testing.T) {
 // A command that never ends is given up and names its plugin.
 func TestEndlessCommand(t *testing.T) {
 	t.Parallel()
-	s := one(t, "timeout: 20ms", "", `
+	s := one(t, "timeout: 300ms", "", `
 func Command() sdk.CommandSchema { return sdk.CommandSchema{Name: "x"} }
 
 func ExecuteCommand(ctx context.Context, args string, _ sdk.Context) (sdk.CommandResult, error) {
@@ -274,7 +275,8 @@ func TestOutput(t *testing.T) {
 		t.Errorf("on the terminal: %q %q", stdout, stderr)
 	}
 	buf.wait(t, "by stderr")
-	for _, part := range []string{"by fmt", "by print", "by log", "by default", "by slog", "by default slog", "by builtin", "by stdout", "stdin ends", "panic: probe.BeforeChat", "plugin=probe"} {
+	for _, part := range []string{"by fmt", "by print", "by log", "by default", "by slog", "by default slog",
+		"by builtin", "by stdout", "stdin ends", "panic: probe.BeforeChat", "plugin=probe"} {
 		if !strings.Contains(buf.String(), part) {
 			t.Errorf("the log lacks %q:\n%s", part, buf.String())
 		}

@@ -120,8 +120,8 @@ func check(ctx context.Context, o Options, limit time.Duration) []extension.Find
 		case Failed:
 			list = append(list, extension.Finding{
 				Level: extension.Error, Subject: "plugin " + i.Name, Text: i.Err.Error(),
-				Hint: fmt.Sprintf("mend it in %s, run \"aura plugins update %s\", or switch it off: aura plugins disable %s",
-					i.Dir, i.Name, i.Name),
+				Hint: fmt.Sprintf("mend it in %s, run \"aura plugins update %s\", or switch it off: "+
+					"aura plugins disable %s", i.Dir, i.Name, i.Name),
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,11 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/plugin/manifest"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -21,7 +21,7 @@ import (
 type plugin struct {
 	name     string
 	dir      string
-	manifest manifest
+	manifest manifest.Manifest
 	log      *slog.Logger
 	program  program
 	env      *environment
@@ -31,22 +31,11 @@ type plugin struct {
 	limit time.Duration // Deadline of hooks, commands and small questions.
 	sdk   string
 
-	control
-	pluginExports
-}
-
-// control is how calls get into a plugin, and how it ends.
-type control struct {
+	guard *foreign.Guard
 	gate  gate
-	work  sync.Once
-	jobs  chan *job
-	spare atomic.Pointer[job] // One that has ended.
+	renew func() error // Puts a new process in place, the first time; nil: not needed.
 
-	watch   *time.Timer            // Who looks after a call in place; belongs to who has the gate.
-	watched atomic.Pointer[placed] // The call.
-
-	guard *foreign.Guard // Knows whether it may be called.
-	renew func() error   // Puts a new process in place, the first time; nil: not needed.
+	pluginExports
 }
 
 // pluginExports is what a plugin brings.
@@ -65,13 +54,15 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 			err = fmt.Errorf("panic while loading: %v", v)
 		}
 		if err != nil && p != nil {
-			p.close()
+			p.guard.Release()
 			p = nil
 		}
 	}()
-	when, err := c.manifest.expr()
-	if err != nil {
+	var when lifecycle.Condition // Stays nil, not a nil *Expr, where there is none.
+	if expr, err := c.manifest.When(); err != nil {
 		return nil, err
+	} else if expr != nil {
+		when = expr
 	}
 	p = &plugin{
 		name:     c.name,
@@ -80,9 +71,9 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 		log:      o.Logger,
 		taskEnv:  o.TaskEnv,
 		config:   mergeConfig(c.manifest.Config, o.Global, localConfig(o.Local, c.name)),
-		limit:    c.manifest.timeout(),
+		limit:    cmp.Or(max(c.manifest.Timeout, 0), HookTimeout),
 	}
-	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", c.name), func(string) {
+	p.guard = foreign.NewGuard(fmt.Sprintf("plugin %q", p.name), func(string) {
 		if p.program != nil {
 			p.program.kill()
 		}
@@ -111,7 +102,7 @@ func start(ctx context.Context, c *candidate, o Options) (p *plugin, err error) 
 }
 
 // bind finds the functions that the plugin exports and gives them their places.
-func (p *plugin) bind(ctx context.Context, when *condition.Expr, o Options) error {
+func (p *plugin) bind(ctx context.Context, when lifecycle.Condition, o Options) error {
 	err := errors.Join(p.bindHooks(when), p.bindTool(ctx, o), p.bindCommand(ctx))
 	if err != nil {
 		return err
@@ -145,7 +136,7 @@ func (p *plugin) attend(o Options) {
 				return err
 			}
 			if f, ok := c.lookup("Init").(initFunc); ok {
-				return p.protect(ctx, func(context.Context) error { f(o.Tool); return nil })
+				f(o.Tool)
 			}
 			return nil
 		})
@@ -153,7 +144,7 @@ func (p *plugin) attend(o Options) {
 	}
 	go func() {
 		heard, err := c.current().Wait()
-		if p.stop(err.Error()) && !heard {
+		if p.guard.SwitchOff(err.Error()) && !heard {
 			o.Warn(fmt.Sprintf("warning: plugin %s: %v; it is switched off until /reload", p.name, err))
 		}
 	}()
@@ -173,13 +164,6 @@ func (p *plugin) describe(i *Info) {
 		i.Command = p.command.Name
 	}
 }
-
-// close ends the plugin.
-func (p *plugin) close() { p.guard.Release() }
-
-// stop makes the plugin unusable, with the reason, and ends what runs in it. It
-// reports whether it was usable until then.
-func (p *plugin) stop(why string) (first bool) { return p.guard.SwitchOff(why) }
 
 // mergeConfig lays config values over each other, key by key; the last wins.
 func mergeConfig(layers ...map[string]any) map[string]any {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/idelchi/aura/internal/plugin/native"
-	"github.com/idelchi/aura/internal/plugin/native/pipe"
 )
 
 // compiler is the engine that compiles: the program is a process of its own.
@@ -23,8 +25,10 @@ func (compiler) load(ctx context.Context, w world) (program, error) {
 	builder := native.Builder{Cache: w.cache, Logger: w.log, Building: func() {
 		w.tell(fmt.Sprintf("building plugin %s, which is needed once after a change", w.name))
 	}}
-	exe, err := builder.Executable(ctx, native.Source{Dir: w.dir, Module: src.module, Unsafe: w.unsafe},
-		func(t *native.Tree) error { return checkNative(src, t, w.unsafe) })
+	types := functions()
+	exe, err := builder.Executable(ctx, native.Source{
+		Dir: w.dir, Module: src.module, Unsafe: w.unsafe, Functions: slices.Sorted(maps.Keys(types)),
+	}, func(t *native.Tree) error { return checkNative(src, t, w.unsafe) })
 	switch forbidden, ok := errors.AsType[*native.ForbiddenError](err); {
 	case ok:
 		return nil, &unsafeError{forbidden.Error()}
@@ -36,7 +40,10 @@ func (compiler) load(ctx context.Context, w world) (program, error) {
 	case err != nil:
 		return nil, err
 	}
-	p := &compiled{start: func(ctx context.Context) (*native.Process, error) { return startNative(ctx, exe, w) }}
+	p := &compiled{
+		start: func(ctx context.Context) (*native.Process, error) { return startNative(ctx, exe, w) },
+		types: types,
+	}
 	p.process, err = p.start(ctx)
 	return p, err
 }
@@ -63,6 +70,7 @@ func startNative(ctx context.Context, exe string, w world) (*native.Process, err
 // compiled is a program in a process of its own.
 type compiled struct {
 	start func(ctx context.Context) (*native.Process, error)
+	types map[string]reflect.Type // Of the functions that it may export.
 
 	mu      sync.Mutex
 	process *native.Process
@@ -75,7 +83,7 @@ func (p *compiled) current() *native.Process {
 }
 
 func (p *compiled) lookup(name string) any {
-	fn, sig := p.current().Lookup(name, p)
+	fn, sig := p.current().Lookup(name, p.types[name], p)
 	if fn == nil && sig != "" {
 		return signature(sig)
 	}
@@ -83,17 +91,12 @@ func (p *compiled) lookup(name string) any {
 }
 
 // Call implements pipe.Caller.
-func (p *compiled) Call(
-	ctx context.Context,
-	function string,
-	args func(*pipe.Writer),
-	results func(*pipe.Reader),
-) error {
+func (p *compiled) Call(ctx context.Context, function string, args, results []reflect.Value) error {
 	return p.current().Call(ctx, function, args, results)
 }
 
 // traits: encoding the arguments copies them.
-func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true, prompt: true} }
+func (p *compiled) traits() traits { return traits{engine: "native", overlaps: true, remote: true} }
 
 func (p *compiled) kill() { p.current().Kill() }
 
@@ -137,7 +140,7 @@ func checkNative(src *source, t *native.Tree, unsafe bool) error {
 				return &unsafeError{fmt.Sprintf("%s: import %q", imp.at, imp.path)}
 			}
 		}
-		src.files.add(path.Join("src", pkg, path.Base(f.Name)), f.Text)
+		src.add(pkg, path.Base(f.Name), f.Text)
 	}
 	if unsafe {
 		return nil

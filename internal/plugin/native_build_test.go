@@ -172,7 +172,8 @@ func TestModuleCache(t *testing.T) {
 	publish := func(version, body string) {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
-		for name, text := range map[string]string{"go.mod": "module example.com/words\n\ngo 1.21\n", "words.go": "package words\n\n" + body} {
+		for name, text := range map[string]string{"go.mod": "module example.com/words\n\ngo 1.21\n",
+			"words.go": "package words\n\n" + body} {
 			w, err := z.Create("example.com/words@" + version + "/" + name)
 			if err != nil {
 				t.Fatal(err)
@@ -201,13 +202,8 @@ func TestModuleCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	requires := func(version string) {
-		writeFiles(
-			t,
-			dir,
-			map[string]string{
-				"vendored/go.mod": "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words " + version + "\n",
-			},
-		)
+		text := "module example.com/me/vendored\n\ngo 1.24\n\nrequire example.com/words " + version + "\n"
+		writeFiles(t, dir, map[string]string{"vendored/go.mod": text})
 	}
 	requires("v1.2.3")
 	if got := said(t, load(t, plugin.Options{Dirs: []string{dir}})); got != "VENDORED" {

@@ -87,10 +87,14 @@ func TestNativeLifecycle(t *testing.T) {
 					install(t, dir, "puppet", fmt.Sprintf("p%d", i), yaml)
 				}
 				var all []lifecycle.Binding
-				for _, info := range load(t, plugin.Options{Dirs: []string{dir}, Exclude: []string{"none"}}).Bindings() {
+				for _, info := range load(t, plugin.Options{Dirs: []string{dir},
+					Exclude: []string{"none"}}).Bindings() {
 					if slices.ContainsFunc(
 						list,
-						func(b lifecycletest.Behaviour) bool { return b.Name == info.Source.Name && b.Moment == info.Moment },
+						func(b lifecycletest.Behaviour) bool {
+							return b.Name == info.Source.Name &&
+								b.Moment == info.Moment
+						},
 					) {
 						all = append(all, info)
 					}
@@ -355,7 +359,8 @@ func TestNativeWorld(t *testing.T) {
 	for _, c := range []struct {
 		task map[string]string
 		want string
-	}{{nil, "[A=1]"}, {map[string]string{"A": "task", "T": "t", "B": "no"}, "[A=task T=t]"}, {map[string]string{"T": "u"}, "[A=1 T=u]"}, {nil, "[A=1]"}} {
+	}{{nil, "[A=1]"}, {map[string]string{"A": "task", "T": "t", "B": "no"}, "[A=task T=t]"},
+		{map[string]string{"T": "u"}, "[A=1 T=u]"}, {nil, "[A=1]"}} {
 		task = c.task
 		if got, err := do(t, s, "world"); err != nil || !strings.Contains(got, " "+c.want+" ") {
 			t.Errorf("%v: %q, %v", c.task, got, err)
@@ -371,8 +376,10 @@ func TestNativeValues(t *testing.T) {
 	t.Parallel()
 	s := puppet(t, "config: {n: 3, f: 1.5, l: [1, x, null], m: {a: {b: true}}, none: null}", plugin.Options{})
 	for _, v := range []any{
-		nil, true, false, 1, -5, int64(7), uint8(3), 1.0, 2.5, "text", "", []any{}, []any(nil), []any{nil, 1, "x", []any{2.0}},
-		map[string]any{}, map[string]any(nil), map[string]any{"a": nil}, []string{"a"}, map[string]string{"k": "v"}, time.Second,
+		nil, true, false, 1, -5, int64(7), uint8(3), 1.0, 2.5, "text", "", []any{}, []any(nil),
+		[]any{nil, 1, "x", []any{2.0}},
+		map[string]any{}, map[string]any(nil), map[string]any{"a": nil}, []string{"a"}, map[string]string{"k": "v"},
+		time.Second,
 	} {
 		r, err := s.Tools()[0].Execute(t.Context(), call(map[string]any{"do": "show", "value": v}))
 		if want := fmt.Sprintf("%#v", tool.CloneArgs(map[string]any{"v": v})["v"]); err != nil || r.Text != want {

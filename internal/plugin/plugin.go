@@ -223,6 +223,6 @@ func (s *Set) Close() {
 		return
 	}
 	for _, p := range s.plugins {
-		p.close()
+		p.guard.Release()
 	}
 }

@@ -14,7 +14,8 @@ func FuzzPrepare(f *testing.F) {
 		"package p\n\nimport \"context\"\n\nfunc F(context.Context, ...int) (_ int, err error) { return 0, nil }\n",
 		"package p\n\nfunc (T) M(_, _ int, x string) {}\n\ntype T struct{}\n",
 		"package p\n\nvar f = func(func(int) string, _ struct{ _ int }) { select {} }\n",
-		"package p\n\nfunc F[T any, _ any](T) {}\n", "package p\n\nfunc F(\n\tint, // é\n\tstring,\n) {\n}\n", "package q\n", "package p (", "",
+		"package p\n\nfunc F[T any, _ any](T) {}\n", "package p\n\nfunc F(\n\tint, // é\n\tstring,\n) {\n}\n",
+		"package q\n", "package p (", "",
 	} {
 		f.Add([]byte(text))
 	}

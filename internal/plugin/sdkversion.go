@@ -8,12 +8,16 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"testing/fstest"
 
-	"github.com/cogentcore/yaegi/interp"
 	"golang.org/x/mod/semver"
 
 	"github.com/idelchi/aura/sdk/version"
+	"github.com/idelchi/aura/third_party/yaegi/interp"
 )
+
+// HostSDK is the version of the SDK that this program offers to plugins.
+const HostSDK = version.Version
 
 // checkSDK compares the SDK that a plugin has vendored with ours.
 func checkSDK(dir string) (string, error) {
@@ -21,7 +25,7 @@ func checkSDK(dir string) (string, error) {
 	if err != nil || v == "" {
 		return v, err
 	}
-	return v, Compatible(v, version.Version)
+	return v, Compatible(v, HostSDK)
 }
 
 // SDKVersion reads the version of the SDK that the plugin in dir has vendored;
@@ -43,7 +47,7 @@ func SDKVersion(dir string) (v string, err error) {
 	i := interp.New(
 		interp.Options{
 			GoPath:               ".",
-			SourcecodeFilesystem: memFS{},
+			SourcecodeFilesystem: fstest.MapFS{},
 			Stdin:                strings.NewReader(""),
 			Stdout:               io.Discard,
 			Stderr:               io.Discard,

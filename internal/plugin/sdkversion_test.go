@@ -16,8 +16,10 @@ func TestCompatible(t *testing.T) {
 		plugin, host string
 		ok           bool
 	}{
-		{"0.1.0", "0.1.0", true}, {"0.1.0", "0.1.5", true}, {"0.1.5", "0.1.0", false}, {"0.2.0", "0.1.9", false}, {"0.1.0", "0.2.0", false},
-		{"1.2.3", "1.2.4", true}, {"1.2.3", "1.3.0", false}, {"v0.1.0", "0.1.0", true}, {"nonsense", "0.1.0", false}, {"", "0.1.0", false},
+		{"0.1.0", "0.1.0", true}, {"0.1.0", "0.1.5", true}, {"0.1.5", "0.1.0", false}, {"0.2.0", "0.1.9", false},
+		{"0.1.0", "0.2.0", false},
+		{"1.2.3", "1.2.4", true}, {"1.2.3", "1.3.0", false}, {"v0.1.0", "0.1.0", true}, {"nonsense", "0.1.0", false},
+		{"", "0.1.0", false},
 	} {
 		if err := plugin.Compatible(c.plugin, c.host); (err == nil) != c.ok {
 			t.Errorf("plugin %s on host %s: %v", c.plugin, c.host, err)
@@ -54,7 +56,8 @@ func TestVendoredSDK(t *testing.T) {
 	if got := s.Plugins()[0].SDK; got != "0.1.0" {
 		t.Errorf("version %q", got)
 	}
-	for _, broken := range []string{"package version\n", "package version\n\nconst Version = 5\n", "not Go", "package version\n\nvar Version = func() string { panic(1) }()\n"} {
+	for _, broken := range []string{"package version\n", "package version\n\nconst Version = 5\n", "not Go",
+		"package version\n\nvar Version = func() string { panic(1) }()\n"} {
 		vendored(broken)
 		if _, err := plugin.Load(
 			t.Context(),

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing/fstest"
 
 	"golang.org/x/mod/modfile"
 
@@ -37,15 +38,15 @@ const sdkPath = "github.com/idelchi/aura/sdk"
 // plugin's directory, which is never written to.
 type source struct {
 	dir    string
-	module string // Module path in go.mod.
-	pkg    string // Name of its package, derived from the module path.
-	files  memFS
-	std    []string // Imported packages of the standard library, sorted.
+	module string       // Module path in go.mod.
+	pkg    string       // Name of its package, derived from the module path.
+	files  fstest.MapFS // As the interpreter looks for them: below src.
+	std    []string     // Imported packages of the standard library, sorted.
 	size   int64
 	texts  [][]byte
 
 	selects bool // Some file has a select statement.
-	waits   bool // It can wait, or take its time, where the interpreter cannot interrupt it.
+	hides   bool // Some file has an import whose names do not tell where they come from.
 }
 
 // wayOut of what the interpreter cannot do.
@@ -70,7 +71,7 @@ func readModule(dir string) (*source, error) {
 	if mod.Module == nil || mod.Module.Mod.Path == "" {
 		return nil, errors.New("go.mod: no module line")
 	}
-	s := &source{dir: dir, module: mod.Module.Mod.Path, files: memFS{}}
+	s := &source{dir: dir, module: mod.Module.Mod.Path, files: fstest.MapFS{}}
 	s.pkg = packageName(s.module)
 	if !token.IsIdentifier(s.pkg) {
 		return nil, fmt.Errorf(
@@ -126,7 +127,6 @@ func readSource(dir string, unsafe bool) (*source, error) {
 		s.std = append(s.std, name)
 	}
 	slices.Sort(s.std)
-	s.waits = s.waits || slices.ContainsFunc(s.std, func(name string) bool { return !slices.Contains(swift, name) })
 	return s, nil
 }
 
@@ -245,7 +245,7 @@ func (s *source) addPackage(name string) ([]imported, error) {
 			return nil, err
 		}
 		imports = append(imports, list...)
-		s.files.add(path.Join("src", name, e.Name()), text)
+		s.add(name, e.Name(), text)
 		s.texts = append(s.texts, text)
 		files++
 	}
@@ -253,6 +253,11 @@ func (s *source) addPackage(name string) ([]imported, error) {
 		return nil, fmt.Errorf("no Go files for this platform in %s", dir)
 	}
 	return imports, nil
+}
+
+// add takes one file of a package into the source.
+func (s *source) add(pkg, file string, text []byte) {
+	s.files[path.Join("src", pkg, file)] = &fstest.MapFile{Data: text, Mode: 0o444}
 }
 
 // shown is how messages name a file: relative to the plugin's directory.
@@ -286,6 +291,7 @@ func (s *source) parse(pkg, shown string, text []byte) ([]imported, []byte, erro
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: import %s", shown, spec.Path.Value)
 		}
+		s.hides = s.hides || spec.Name != nil && spec.Name.Name == "."
 		list = append(list, imported{name, fset.Position(spec.Pos()).String()})
 	}
 	return list, s.prepare(fset, f, text), nil
@@ -323,7 +329,6 @@ func (s *source) prepare(fset *token.FileSet, f *ast.File, text []byte) []byte {
 		case *ast.SelectStmt:
 			s.selects = true
 		}
-		s.waits = s.waits || waits(n)
 		return true
 	})
 	if len(edits) == 0 {

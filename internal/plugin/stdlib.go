@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // stdlib makes the standard library fit for life inside a plugin: what is printed
@@ -62,6 +63,14 @@ func (s *stdlib) adapt(name string, table map[string]reflect.Value) {
 		s.slog(table)
 	case "flag":
 		s.flag(table)
+	case "time":
+		replace(table, map[string]any{"AfterFunc": func(d time.Duration, f func()) *time.Timer {
+			return time.AfterFunc(d, s.program.interp.Contain(f))
+		}})
+	case "context":
+		replace(table, map[string]any{"AfterFunc": func(ctx context.Context, f func()) func() bool {
+			return context.AfterFunc(ctx, s.program.interp.Contain(f))
+		}})
 	case "runtime":
 		replace(table, map[string]any{"Goexit": func() { panic("runtime.Goexit") }})
 	case "encoding/json":
@@ -213,7 +222,10 @@ func (s *stdlib) log(table map[string]reflect.Value) {
 			"Fatalln": l.Panicln,
 			"Logger":  (*tameLogger)(nil),
 			"Default": func() *tameLogger { return &tameLogger{l} },
-			"New":     func(w io.Writer, prefix string, flags int) *tameLogger { return &tameLogger{log.New(w, prefix, flags)} },
+			"New": func(w io.Writer, prefix string, flags int) *tameLogger {
+				return &tameLogger{log.New(w, prefix,
+					flags)}
+			},
 		})
 	}
 	s.looksFor(

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
+	"github.com/idelchi/aura/internal/foreign"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/sdk"
 )
@@ -49,8 +51,8 @@ func (p *plugin) bindTool(ctx context.Context, o Options) error {
 		t.Paths = p.paths(paths)
 	}
 	available := p.ask(ctx, "Available", true)
-	var s sdk.ToolSchema
-	if err := p.call(ctx, p.limit, false, func(context.Context) error { s = schema(); return nil }); err != nil {
+	s, err := run(ctx, p, schema)
+	if err != nil {
 		return fmt.Errorf("Schema: %w", err)
 	}
 	if !validName(s.Name) {
@@ -74,7 +76,7 @@ func (p *plugin) initialise(ctx context.Context, o Options, isTool bool) error {
 	if !ok {
 		return nil
 	}
-	if err := p.call(ctx, p.limit, false, func(context.Context) error { f(o.Tool); return nil }); err != nil {
+	if _, err := run(ctx, p, func() any { f(o.Tool); return nil }); err != nil {
 		return fmt.Errorf("Init: %w", err)
 	}
 	return nil
@@ -108,8 +110,8 @@ func (p *plugin) ask(ctx context.Context, name string, otherwise bool) bool {
 	if !ok {
 		return otherwise
 	}
-	answer := otherwise
-	if err := p.call(ctx, p.limit, false, func(context.Context) error { answer = f(); return nil }); err != nil {
+	answer, err := run(ctx, p, f)
+	if err != nil {
 		p.warnings = append(p.warnings, fmt.Sprintf("warning: plugin %s: %s: %v, ignoring", p.name, name, err))
 		return otherwise
 	}
@@ -119,23 +121,21 @@ func (p *plugin) ask(ctx context.Context, name string, otherwise bool) bool {
 // execute makes the Execute of a tool.
 func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, tool.Call) (tool.Result, error) {
 	limit := max(ToolTimeout, p.limit)
-	return func(ctx context.Context, call tool.Call) (tool.Result, error) {
-		c, args := call.Context, tool.CloneArgs(call.Args)
-		c.Workdir = call.Workdir
+	isolated := p.isolate(reflect.TypeFor[sdk.Context]())
+	return func(ctx context.Context, tc tool.Call) (tool.Result, error) {
+		c, args := tc.Context, tool.CloneArgs(tc.Args)
+		c.Workdir = tc.Workdir
 		if args == nil {
 			args = map[string]any{}
 		}
-		p.isolateContext(&c)
-		var text string
-		err := p.invoke(ctx, limit, parallel && p.overlaps, func(ctx context.Context) (err error) {
+		isolated.apply(&c)
+		text, err := call(ctx, p, limit, parallel && p.overlaps, func(ctx context.Context) (string, error) {
 			if p.renew != nil {
 				if err := p.renew(); err != nil {
-					return err
+					return "", err
 				}
 			}
-			// What a call that was abandoned still writes must not be read by anybody.
-			text, err = f(ctx, c, args)
-			return err
+			return f(ctx, c, args)
 		})
 		if err != nil {
 			return tool.Result{}, p.named(err)
@@ -147,12 +147,9 @@ func (p *plugin) execute(f executeFunc, parallel bool) func(context.Context, too
 // paths makes the Paths of a tool.
 func (p *plugin) paths(f pathsFunc) func(map[string]any) (sdk.ToolPaths, error) {
 	return func(args map[string]any) (sdk.ToolPaths, error) {
-		var out sdk.ToolPaths
 		args = tool.CloneArgs(args)
-		err := p.call(context.Background(), p.limit, false, func(context.Context) (err error) {
-			out, err = f(args)
-			return err
-		})
+		ask := func(context.Context) (sdk.ToolPaths, error) { return f(args) }
+		out, err := guarded(context.Background(), p, foreign.Call[sdk.ToolPaths], p.limit, false, ask)
 		if err != nil {
 			return sdk.ToolPaths{}, p.named(err)
 		}

@@ -149,7 +149,8 @@ func Paths(args map[string]any) (sdk.ToolPaths, error) {
 func TestWrongSignatures(t *testing.T) {
 	t.Parallel()
 	for name, got := range map[string]string{
-		"Paths": "func() string", "Sandboxable": "func() string", "Parallel": "func() string", "Init": "func() string", "Available": "func() string",
+		"Paths": "func() string", "Sandboxable": "func() string", "Parallel": "func() string", "Init": "func() string",
+		"Available": "func() string",
 	} {
 		dir := t.TempDir()
 		write(t, dir, "probe", "", "", toolSource("Probe", `"fine"`)+"\nfunc "+name+"() string { return \"\" }\n")

@@ -11,11 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cogentcore/yaegi/interp"
-	"github.com/cogentcore/yaegi/stdlib/generic"
-
 	"github.com/idelchi/aura/internal/plugin/symbols"
 	"github.com/idelchi/aura/sdk"
+	"github.com/idelchi/aura/third_party/yaegi/interp"
+	"github.com/idelchi/aura/third_party/yaegi/stdlib/generic"
 )
 
 // yaegi is the engine that interprets.
@@ -36,19 +35,19 @@ func (yaegi) load(ctx context.Context, w world) (_ program, err error) {
 	ctx, cancel := context.WithTimeout(ctx, HookTimeout)
 	defer cancel()
 	p := &interpreted{src: src}
+	p.interp = interp.New(interp.Options{
+		GoPath: ".", SourcecodeFilesystem: src.files,
+		Stdin: strings.NewReader(""), Stdout: w.output, Stderr: w.output, Args: []string{w.name},
+		GoPanic: func(_ any, where string) {
+			where = strings.TrimPrefix(where, path.Join("src", src.module)+"/")
+			w.tell(fmt.Sprintf("plugin %s: a goroutine that it started has ended: %s", w.name, where))
+		},
+	})
 	defer func() {
-		switch {
-		case errors.Is(err, errSlow):
-			p.release() // The evaluation that was cancelled has stopped the rest.
-		case err != nil:
+		if err != nil {
 			p.kill()
 		}
 	}()
-	p.interp = interp.New(interp.Options{
-		GoPath: ".", SourcecodeFilesystem: src.files,
-		Stdin: strings.NewReader(""), Stdout: w.output, Args: []string{w.name},
-		Stderr: &doomed{out: w.output, name: w.name, module: src.module, tell: w.tell},
-	})
 	if err := p.use(w); err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func (yaegi) load(ctx context.Context, w world) (_ program, err error) {
 func (p *interpreted) traits() traits {
 	// The interpreter runs one select statement at a time: executing the same one twice
 	// at once mixes up its cases. Where there is one, calls do not overlap.
-	return traits{engine: "yaegi", copies: copiesFor(p.src), overlaps: !p.src.selects, stops: !p.src.waits}
+	return traits{engine: "yaegi", reaches: p.reaches, overlaps: !p.src.selects}
 }
 
 // errSlow is the error of a program that does not come to the end of loading.
@@ -178,27 +177,11 @@ func (p *interpreted) lookup(name string) (fn any) {
 	return v.Interface()
 }
 
-// release closes the stand-ins for the standard streams.
-func (p *interpreted) release() {
+// kill stops the interpreter and closes the stand-ins for the standard streams. Code
+// that waits inside the standard library goes on until it returns from there.
+func (p *interpreted) kill() {
+	p.interp.Stop()
 	for _, f := range p.files {
 		_ = f.Close()
-	}
-}
-
-// kill stops every frame of the interpreter. Its only way to do so is to cancel an
-// evaluation; that one never runs because it does not parse, which matters because
-// a run would put the others back to life. Code that waits inside the standard
-// library goes on until it returns from there.
-func (p *interpreted) kill() {
-	p.release()
-	if p.interp == nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for range 1000 {
-		if _, err := p.interp.EvalWithContext(ctx, "}"); errors.Is(err, context.Canceled) {
-			return
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -55,26 +54,6 @@ func TestLookup(t *testing.T) {
 	for _, name := range []string{"", "/", "something", "o3000", "my-model:13b", "-", "\xff"} {
 		if info, ok := Lookup(name); ok || info.Name != name {
 			t.Errorf("%q: got %+v", name, info)
-		}
-	}
-}
-
-func TestCatalogue(t *testing.T) {
-	seen := map[string]bool{}
-	for _, e := range catalogue {
-		if seen[e.prefix] || canonical(e.prefix) != e.prefix || e.family == "" {
-			t.Errorf("%q is there twice, has no family, or can never match", e.prefix)
-		}
-		seen[e.prefix] = true
-		for i := range len(e.caps) {
-			if !slices.ContainsFunc(capLetters, func(c struct {
-				letter byte
-				name   string
-			}) bool {
-				return c.letter == e.caps[i]
-			}) {
-				t.Errorf("%q: unknown capability %c", e.prefix, e.caps[i])
-			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/idelchi/aura/internal/generation"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -46,19 +47,8 @@ type Tool struct {
 	Parameters  json.RawMessage // JSON Schema, always an object.
 }
 
-// Generation holds sampling settings; nil and zero leave them to the server.
-type Generation struct {
-	Temperature      *float64 `yaml:"temperature"`
-	TopP             *float64 `yaml:"top_p"`
-	TopK             *int     `yaml:"top_k"`
-	FrequencyPenalty *float64 `yaml:"frequency_penalty"`
-	PresencePenalty  *float64 `yaml:"presence_penalty"`
-	MaxOutputTokens  int      `yaml:"max_output_tokens"`
-	Stop             []string `yaml:"stop"`
-	Seed             *int     `yaml:"seed"`
-	ThinkBudget      int      `yaml:"think_budget"` // Tokens; wins over the level of Think where supported.
-	Context          int      `yaml:"-"`            // Context window to ask for, where the server lets one.
-}
+// Generation is how a model makes its answers, see package generation.
+type Generation = generation.Settings
 
 // Delta is a piece of an answer.
 type Delta struct {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 // Rules are what confined tools may reach. Paths are absolute; a directory stands
@@ -116,7 +115,7 @@ func target(path string) string {
 
 // Check says which declared path of a call the rules do not allow; nil if all are.
 // Relative paths are relative to workdir.
-func (r Rules) Check(p sdk.ToolPaths, workdir string) error {
+func (r Rules) Check(p tool.Paths, workdir string) error {
 	for _, c := range []struct {
 		paths []string
 		verb  string
@@ -140,7 +139,7 @@ func Guard(find func(name string) (tool.Tool, bool), rules func(agent, mode stri
 		Source: lifecycle.Source{Kind: lifecycle.Guard, Name: "sandbox"}, Moment: lifecycle.BeforeToolExecution,
 		OnFailure: lifecycle.Deny,
 		Handler: lifecycle.HandlerFunc(func(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-			d := ev.Data.(*sdk.BeforeToolContext)
+			d := ev.BeforeTool()
 			r, err := rules(d.Agent, d.Mode)
 			t, ok := find(d.ToolName)
 			if err != nil || r == nil || !ok || t.Paths == nil {

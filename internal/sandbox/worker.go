@@ -15,7 +15,6 @@ import (
 
 	"github.com/idelchi/aura/internal/procgroup"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 // WorkerOptions say how the confined child is started.
@@ -64,7 +63,7 @@ type request struct {
 	CallID  string         `json:"call_id,omitempty"`
 	Args    map[string]any `json:"args,omitempty"`
 	Workdir string         `json:"workdir,omitempty"`
-	Context *sdk.Context   `json:"context,omitempty"`
+	Context *tool.Context  `json:"context,omitempty"`
 }
 
 // reply is one line from the child: live output, or the answer.

@@ -380,7 +380,7 @@ func (s *Store) Delete(key string) error {
 	if err != nil {
 		return err
 	}
-	defer held.release()
+	defer held.Release()
 	damaged, err := filepath.Glob(globEscape(e.path()) + ".damaged-*")
 	if err != nil {
 		return fmt.Errorf("session %s: %w", id, err)

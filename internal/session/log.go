@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/idelchi/aura/internal/jsontext"
+	"github.com/idelchi/aura/internal/lockfile"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/sdk"
 )
@@ -29,7 +30,7 @@ type Log struct {
 	pending []message.Message // Messages before the first one of the user.
 	count   int               // Messages a resume would return.
 	file    *os.File          // Nil until the first message of the user.
-	lock    *lock
+	lock    *lockfile.Lock
 	size    int64 // Of the complete records in file.
 	dirty   bool  // Written since the last Sync.
 	closed  bool
@@ -166,7 +167,7 @@ func (l *Log) Close() error {
 		return nil
 	}
 	err = errors.Join(err, l.file.Close())
-	l.lock.release()
+	l.lock.Release()
 	if err != nil {
 		return fmt.Errorf("session %s: %w", l.id, err)
 	}
@@ -199,7 +200,7 @@ func (l *Log) open() error {
 	}
 	l.file, err = os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
-		held.release()
+		held.Release()
 		l.file = nil
 		return cannotWrite(l.dir, l.id, err)
 	}
@@ -212,7 +213,7 @@ func (l *Log) open() error {
 		_ = l.file.Close()
 		_ = os.Remove(l.path)
 		l.file = nil
-		held.release()
+		held.Release()
 		return err
 	}
 	l.written, l.count, l.pending = encoded, len(l.pending), nil

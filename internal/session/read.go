@@ -27,7 +27,7 @@ func (s *Store) Resume(key string) (*Log, State, []string, error) {
 	}
 	log, state, notices, err := reopen(e.dir, e.id)
 	if err != nil {
-		held.release()
+		held.Release()
 		return nil, State{}, nil, err
 	}
 	log.lock = held

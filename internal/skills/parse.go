@@ -74,9 +74,8 @@ func Parse(file string, src []byte, lenient bool) (s Skill, warnings []error, er
 		err = fmt.Errorf("%s: skill has no text after the frontmatter", file)
 	case s.Description == "":
 		err = fmt.Errorf("%s: skill has no description: the model chooses skills by it", file)
-	case s.Name == "" || utf8.RuneCountInString(s.Name) > 100 || strings.ContainsFunc(
-		s.Name, func(r rune) bool { return !unicode.IsPrint(r) },
-	):
+	case s.Name == "" || utf8.RuneCountInString(s.Name) > 100 ||
+		strings.ContainsFunc(s.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
 		err = fmt.Errorf("%s: name: %q is not a name of up to 100 printable characters", file, wording.Line(s.Name, 60))
 	}
 	return s, warnings, err

@@ -7,18 +7,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/idelchi/aura/internal/strictyaml"
 	"github.com/idelchi/aura/internal/wording"
 )
 
 const (
-	maxFile   = 1 << 20  // Bytes of one skill.
 	maxTotal  = 32 << 20 // Bytes of all skills together.
 	maxSkills = 1000     // In all places together.
 	maxLevel  = 8        // Directories below a place.
@@ -101,9 +100,7 @@ type finder struct {
 }
 
 func (f *finder) problem(file string, err error) {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		err = e.Err
-	}
+	err = strictyaml.Reason(err)
 	if !strings.HasPrefix(err.Error(), file) {
 		err = fmt.Errorf("%s: %w", file, err)
 	}
@@ -201,16 +198,7 @@ func read(path string) ([]byte, error) {
 	} else if !info.Mode().IsRegular() { // Opening a pipe would wait for somebody to write.
 		return nil, errors.New("not a regular file")
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	src, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(src) > maxFile {
-		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	return src, err
+	return strictyaml.ReadFile(path)
 }
 
 const (

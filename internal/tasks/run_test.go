@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idelchi/aura/internal/schedule"
 	"github.com/idelchi/aura/internal/tasks"
 )
 
@@ -302,14 +303,14 @@ past: {schedule: {once: 2020-01-01T00:00}, commands: [a]}
 func TestServeOnce(t *testing.T) {
 	t.Parallel()
 	at := time.Now().Add(50 * time.Millisecond)
-	schedule, err := tasks.ParseSchedule("once: " + at.Format(time.RFC3339Nano))
+	once, err := schedule.Parse("once: " + at.Format(time.RFC3339Nano))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ran := 0
 	err = tasks.Serve(
 		t.Context(),
-		[]tasks.Task{{Name: "x", Schedule: schedule}},
+		[]tasks.Task{{Name: "x", Schedule: once}},
 		tasks.Service{Run: func(context.Context, tasks.Task) { ran++ }},
 	)
 	if err != nil || ran != 1 {

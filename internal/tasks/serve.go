@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 	"github.com/jonboulle/clockwork"
+
+	"github.com/idelchi/aura/internal/schedule"
 )
 
 // stopTime is how long running tasks get to end once they are cancelled: what their
@@ -159,9 +161,9 @@ func same(a, b Task) bool {
 func (s *server) schedule(key string, t Task) *job {
 	j := &job{task: t}
 	var err error
-	j.in, err = s.scheduler.NewJob(t.Schedule.job(), gocron.NewTask(func() { s.fire(key, j) }), gocron.WithName(t.Name))
+	j.in, err = s.scheduler.NewJob(t.Schedule.Job(), gocron.NewTask(func() { s.fire(key, j) }), gocron.WithName(t.Name))
 	if errors.Is(err, gocron.ErrOneTimeJobStartDateTimePast) {
-		err = ErrPast
+		err = schedule.ErrPast
 	}
 	if err != nil {
 		j.in, j.over = nil, true
@@ -194,7 +196,7 @@ func (s *server) fire(key string, j *job) {
 		s.look()
 	}
 	s.mu.Lock()
-	j.over = j.task.Schedule.kind == "once"
+	j.over = j.task.Schedule.Once()
 	s.mu.Unlock()
 	s.endIfOver()
 }
@@ -207,7 +209,7 @@ func (s *server) begin(key string, j *job) (Task, bool) {
 	case s.jobs[key] != j || s.ctx.Err() != nil: // Removed, or planned anew.
 		return Task{}, false
 	case s.running[key]:
-		if j.task.Schedule.kind == "once" {
+		if j.task.Schedule.Once() {
 			s.skip(j.task, errors.New("its run before goes on still"))
 		}
 		return Task{}, false

@@ -14,6 +14,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/schedule"
 	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/wording"
 )
@@ -24,9 +25,9 @@ const DefaultTimeout = 5 * time.Minute
 // Task is a task as its file says it. The zero value of every key is its default,
 // except where a comment says otherwise.
 type Task struct {
-	Name     string        `yaml:"-"` // Key in the file. Compared without regard to case.
-	Source   config.Source `yaml:"-"`
-	Schedule Schedule      `yaml:"-"`
+	Name     string            `yaml:"-"` // Key in the file. Compared without regard to case.
+	Source   config.Source     `yaml:"-"`
+	Schedule schedule.Schedule `yaml:"-"`
 
 	Description string   `yaml:"description"`
 	Inherit     []string `yaml:"inherit"`  // Tasks whose keys apply where this one writes none.
@@ -77,7 +78,7 @@ type Foreach struct {
 func Load(c *config.Config) ([]Task, error) {
 	list, err := config.LoadDefinitions[Task](c, "task")
 	for i := range list {
-		list[i].Schedule, _ = ParseSchedule(list[i].Timing) // Checked by Check.
+		list[i].Schedule, _ = schedule.Parse(list[i].Timing) // Checked by Check.
 	}
 	return list, err
 }
@@ -132,7 +133,7 @@ func (t *Task) Check(report config.Report) {
 	if t.Foreach != nil {
 		t.Foreach.check(report)
 	}
-	if _, err := ParseSchedule(t.Timing); err != nil {
+	if _, err := schedule.Parse(t.Timing); err != nil {
 		report("schedule", "%v", err)
 	}
 }

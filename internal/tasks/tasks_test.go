@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/schedule"
 	"github.com/idelchi/aura/internal/tasks"
 )
 
@@ -276,7 +277,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, x := range list {
-			if again, err := tasks.ParseSchedule(
+			if again, err := schedule.Parse(
 				x.Schedule.String(),
 			); err != nil ||
 				again.String() != x.Schedule.String() {

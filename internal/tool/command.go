@@ -13,7 +13,7 @@ type Command struct {
 	Source Source
 
 	// Run executes the command; args is the raw text after its name.
-	Run func(ctx context.Context, args string, snapshot sdk.Context) (sdk.CommandResult, error)
+	Run func(ctx context.Context, args string, snapshot Context) (sdk.CommandResult, error)
 
 	// Prompt stands in for Run where the command only makes something for the model.
 	Prompt func(ctx context.Context, args string) (Result, error)

@@ -45,10 +45,8 @@ func TestRun(t *testing.T) {
 		{name: "late", timeout: time.Millisecond, err: "timed out after 1ms", execute: waits},
 		{name: "cancelled", ctx: cancelled, timeout: time.Minute, err: "cancelled by the user", execute: waits},
 		{name: "cancelled without a deadline", ctx: cancelled, text: "half", err: "context canceled", execute: waits},
-		{
-			name: "off", guard: off, err: `plugin "p" is switched off: it is broken; /reload starts it again`,
-			execute: waits,
-		},
+		{name: "off", guard: off, execute: waits,
+			err: `plugin "p" is switched off: it is broken; /reload starts it again`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := c.ctx

@@ -313,7 +313,9 @@ func TestCoerce(t *testing.T) {
 		map[string]string{"i": "x", "n": "NaN", "b": "maybe", "l": "a,b", "o": "null", "opt": "x", "z": ""},
 	)
 	for _, part := range []string{
-		`i: "x" is not an integer`, `n: "NaN" is not a number`, `b: "maybe" is not a boolean`, `l: "a,b" is not a JSON array`, `o: "null" is not a JSON object`, `opt: "x" is not an integer`, `unknown parameter "z"`,
+		`i: "x" is not an integer`, `n: "NaN" is not a number`, `b: "maybe" is not a boolean`,
+		`l: "a,b" is not a JSON array`, `o: "null" is not a JSON object`, `opt: "x" is not an integer`,
+		`unknown parameter "z"`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error lacks %q: %v", part, err)

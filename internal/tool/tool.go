@@ -7,9 +7,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/idelchi/aura/internal/condition"
 	"github.com/idelchi/aura/internal/foreign"
-	"github.com/idelchi/aura/internal/message"
+	"github.com/idelchi/aura/internal/media"
 	"github.com/idelchi/aura/sdk"
 )
 
@@ -28,7 +27,7 @@ type Tool struct {
 	Execute func(ctx context.Context, call Call) (Result, error)
 
 	// Paths declares what a call will read and write; nil means nothing.
-	Paths func(args map[string]any) (sdk.ToolPaths, error)
+	Paths func(args map[string]any) (Paths, error)
 
 	Serial      bool          // Must not run beside other calls of the same response.
 	InProcess   bool          // Cannot run in the sandboxed child.
@@ -42,7 +41,15 @@ type Tool struct {
 	// one plugin share it. nil: nothing is ever switched off.
 	Guard *foreign.Guard
 
-	Condition *condition.Expr // When the tool is offered to the model; nil means always.
+	Condition Condition // When the tool is offered to the model; nil means always.
+}
+
+// Condition says when a tool is offered. *condition.Expr is one.
+type Condition interface {
+	// Eval reports whether the condition holds; shell runs a command and reports its
+	// success.
+	Eval(ctx context.Context, snapshot *Context, shell func(ctx context.Context, command string) bool) bool
+	String() string
 }
 
 // Source says where a tool comes from.
@@ -55,8 +62,8 @@ type Source struct {
 type Call struct {
 	ID      string
 	Args    map[string]any
-	Context sdk.Context // Snapshot at the time of the call.
-	Workdir string      // Absolute; relative paths in Args are relative to it.
+	Context Context // Snapshot at the time of the call.
+	Workdir string  // Absolute; relative paths in Args are relative to it.
 
 	// Output receives live output while the tool runs. It may be nil.
 	Output func(chunk string)
@@ -66,7 +73,7 @@ type Call struct {
 }
 
 // Image is a picture in a result.
-type Image = message.Image
+type Image = media.Image
 
 // Result is what a tool answers.
 type Result struct {
@@ -96,3 +103,9 @@ type Question struct {
 	Options []string // Empty: any text.
 	Multi   bool     // Several options may be chosen.
 }
+
+// Paths are what a call declares to read and write.
+type Paths = sdk.ToolPaths
+
+// Context is the snapshot of the session that a call, a command and a condition get.
+type Context = sdk.Context

@@ -10,7 +10,6 @@ import (
 
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/wording"
-	"github.com/idelchi/aura/sdk"
 )
 
 const editText = `Replace text in a file. old_string must occur exactly once, or replace_all must be true.
@@ -36,7 +35,7 @@ func editTool() tool.Tool {
 		Serial:      true,
 		SideEffects: []string{"write"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
+		Paths: func(args map[string]any) (tool.Paths, error) {
 			return overwrites(text(args, "file_path")), nil
 		},
 		Execute: edit,

@@ -244,3 +244,19 @@ func bytesText(n int64) string {
 	}
 	return fmt.Sprintf("%.1f %cB", value, names[0])
 }
+
+// directory checks that the root of a search can be walked.
+func directory(workdir, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return explain(workdir, path, err)
+	}
+	if !info.IsDir() {
+		return &notDirectory{display(workdir, path)}
+	}
+	return nil
+}
+
+type notDirectory struct{ path string }
+
+func (e *notDirectory) Error() string { return e.path + " is a file, not a directory" }

@@ -10,7 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
+	"github.com/idelchi/aura/internal/walk"
 )
 
 const globText = `Find files by name. The result is their paths, sorted by name, at most 1000.
@@ -32,9 +32,9 @@ func globTool() tool.Tool {
 "required":["pattern"],"additionalProperties":false}`),
 		SideEffects: []string{"read"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
+		Paths: func(args map[string]any) (tool.Paths, error) {
 			base, _ := globBase(orDot(text(args, "path")), text(args, "pattern"))
-			return sdk.ToolPaths{Read: []string{base}}, nil
+			return tool.Paths{Read: []string{base}}, nil
 		},
 		Execute: glob,
 	}
@@ -68,18 +68,18 @@ func glob(ctx context.Context, call tool.Call) (tool.Result, error) {
 	var found []string
 	more := false
 	if directory(call.Workdir, root) == nil {
-		w := walker{ctx: ctx, root: root, depth: globDepth(pattern), visit: func(e entry) bool {
-			if e.dir.IsDir() || !doublestar.MatchUnvalidated(pattern, e.path) {
+		w := walk.Walker{Root: root, Depth: globDepth(pattern), Visit: func(e walk.Entry) bool {
+			if e.IsDir() || !doublestar.MatchUnvalidated(pattern, e.Path) {
 				return true
 			}
 			if len(found) == maxGlob {
 				more = true
 				return false
 			}
-			found = append(found, display(call.Workdir, filepath.Join(root, filepath.FromSlash(e.path))))
+			found = append(found, display(call.Workdir, filepath.Join(root, filepath.FromSlash(e.Path))))
 			return true
 		}}
-		if err := w.run(); err != nil {
+		if err := w.Run(ctx); err != nil {
 			return tool.Result{}, explain(call.Workdir, root, err)
 		}
 	}

@@ -64,9 +64,8 @@ func deferredIndex(list []tool.Tool) string {
 			break
 		}
 		line := "\n- " + t.Name
-		if text := wording.Clip(
-			wording.FirstLine(t.Description), maxDeferredLine,
-		); text != "" && b.Len() < maxDeferredFull {
+		text := wording.Clip(wording.FirstLine(t.Description), maxDeferredLine)
+		if text != "" && b.Len() < maxDeferredFull {
 			line += ": " + text
 		}
 		b.WriteString(line)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
+	"github.com/idelchi/aura/internal/walk"
 )
 
 const lsText = `List a directory as a tree: directories first, ending with /, then files with their sizes. Everything is shown, also hidden and ignored files, at most 1000 entries; .git, and sessions and cache in .aura, are not opened. depth says how many levels (default 1).`
@@ -28,8 +28,8 @@ func lsTool() tool.Tool {
 "additionalProperties":false}`),
 		SideEffects: []string{"read"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
-			return sdk.ToolPaths{Read: []string{home(orDot(text(args, "path")))}}, nil
+		Paths: func(args map[string]any) (tool.Paths, error) {
+			return tool.Paths{Read: []string{home(orDot(text(args, "path")))}}, nil
 		},
 		Execute: ls,
 	}
@@ -42,20 +42,20 @@ func ls(ctx context.Context, call tool.Call) (tool.Result, error) {
 	}
 	var b strings.Builder
 	shown, more := 0, false
-	w := walker{
-		ctx: ctx, root: root, depth: max(1, integer(call.Args, "depth")), all: true,
-		order: func(a, b fs.DirEntry) int { return cmp.Compare(rank(a), rank(b)) },
-		visit: func(e entry) bool {
+	w := walk.Walker{
+		Root: root, Depth: max(1, integer(call.Args, "depth")), All: true,
+		Order: func(a, b fs.DirEntry) int { return cmp.Compare(rank(a), rank(b)) },
+		Visit: func(e walk.Entry) bool {
 			if shown == maxLs {
 				more = true
 				return false
 			}
 			shown++
-			fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", strings.Count(e.path, "/")), describe(root, e))
+			fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", strings.Count(e.Path, "/")), describe(root, e))
 			return true
 		},
 	}
-	if err := w.run(); err != nil {
+	if err := w.Run(ctx); err != nil {
 		return tool.Result{}, explain(call.Workdir, root, err)
 	}
 	switch {
@@ -75,19 +75,19 @@ func rank(e fs.DirEntry) int {
 }
 
 // describe is one line of the listing.
-func describe(root string, e entry) string {
-	name := e.dir.Name()
-	switch mode := e.dir.Type(); {
+func describe(root string, e walk.Entry) string {
+	name := e.Name()
+	switch mode := e.Type(); {
 	case mode.IsDir():
 		return name + "/"
 	case mode&fs.ModeSymlink != 0:
-		to, err := os.Readlink(filepath.Join(root, filepath.FromSlash(e.path)))
+		to, err := os.Readlink(filepath.Join(root, filepath.FromSlash(e.Path)))
 		if err != nil {
 			return name + " -> ?"
 		}
 		return name + " -> " + to
 	case mode.IsRegular():
-		info, err := e.dir.Info()
+		info, err := e.Info()
 		if err != nil {
 			return name
 		}

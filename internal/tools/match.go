@@ -7,6 +7,8 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+
+	"github.com/idelchi/aura/internal/literal"
 )
 
 // matcher finds the lines of a file that a regular expression matches.
@@ -37,7 +39,7 @@ func newMatcher(pattern string, ignoreCase bool) (*matcher, error) {
 	m := &matcher{re: re}
 	if tree, err := syntax.Parse(source, syntax.Perl); err == nil {
 		tree = tree.Simplify()
-		words, fold := required(tree)
+		words, fold := literal.Required(tree)
 		for _, w := range words {
 			m.needles = append(m.needles, []byte(w))
 		}

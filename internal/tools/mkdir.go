@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 const mkdirText = `Create directories, with missing parents. One that exists is left as it is. Write and Patch create parents by themselves.`
@@ -22,8 +21,8 @@ func mkdirTool() tool.Tool {
 		Serial:      true,
 		SideEffects: []string{"write"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
-			var paths sdk.ToolPaths
+		Paths: func(args map[string]any) (tool.Paths, error) {
+			var paths tool.Paths
 			for _, p := range texts(args, "paths") {
 				paths.Write = append(paths.Write, home(p))
 			}

@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 const patchText = `Change, create, move and delete files with one patch. Either all of it is applied or nothing.
@@ -51,12 +50,12 @@ func patchTool() tool.Tool {
 	}
 }
 
-func patchPaths(args map[string]any) (sdk.ToolPaths, error) {
+func patchPaths(args map[string]any) (tool.Paths, error) {
 	changes, err := parsePatch(text(args, "patch"))
 	if err != nil {
-		return sdk.ToolPaths{}, err
+		return tool.Paths{}, err
 	}
-	var paths sdk.ToolPaths
+	var paths tool.Paths
 	var deleted []string
 	made := map[string][]string{} // By their last element: a patch may have many files.
 	add := func(path string) {

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 const readText = `Read a text file, or look at an image (PNG, JPEG, GIF, WebP).
@@ -46,9 +45,9 @@ func readTool(smallTokens int) tool.Tool {
 "required":["path"],"additionalProperties":false}`),
 		SideEffects: []string{"read"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
+		Paths: func(args map[string]any) (tool.Paths, error) {
 			list := []string{home(text(args, "path"))}
-			return sdk.ToolPaths{Read: list, Record: list}, nil
+			return tool.Paths{Read: list, Record: list}, nil
 		},
 		Execute: func(ctx context.Context, call tool.Call) (tool.Result, error) {
 			return read(ctx, call, smallTokens)

@@ -15,7 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
+	"github.com/idelchi/aura/internal/walk"
 )
 
 const rgText = `Search the content of files with a regular expression, line by line. The result is path:line:text, sorted by path.
@@ -47,8 +47,8 @@ func rgTool() tool.Tool {
 "required":["pattern"],"additionalProperties":false}`),
 		SideEffects: []string{"read"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
-			return sdk.ToolPaths{Read: []string{home(orDot(text(args, "path")))}}, nil
+		Paths: func(args map[string]any) (tool.Paths, error) {
+			return tool.Paths{Read: []string{home(orDot(text(args, "path")))}}, nil
 		},
 		Execute: rg,
 	}
@@ -156,18 +156,18 @@ func (s *search) tree(ctx context.Context, root string) error {
 		})
 	}
 	number := 0
-	w := walker{ctx: ctx, root: root, visit: func(e entry) bool {
-		if !e.dir.Type().IsRegular() || !s.accept(e.path) {
+	w := walk.Walker{Root: root, Visit: func(e walk.Entry) bool {
+		if !e.Type().IsRegular() || !s.accept(e.Path) {
 			return true
 		}
 		if number%64 == 0 && s.enough() {
 			return false
 		}
-		jobs <- job{number, filepath.Join(root, filepath.FromSlash(e.path))}
+		jobs <- job{number, filepath.Join(root, filepath.FromSlash(e.Path))}
 		number++
 		return true
 	}}
-	err := w.run()
+	err := w.Run(ctx)
 	close(jobs)
 	wg.Wait()
 	return err

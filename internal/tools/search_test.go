@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	gitignore "github.com/idelchi/go-gitignore"
-
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -312,84 +310,6 @@ func TestRequired(t *testing.T) {
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) || n != len(want) {
 				t.Errorf("%s (fold %v): lines %v, want %v", p, fold, got, want)
-			}
-		}
-	}
-}
-
-// The rules are read as the reference package reads them, and as git does.
-func TestIgnore(t *testing.T) {
-	paths := []string{
-		"a.log",
-		"keep.log",
-		"build",
-		"build/x",
-		"sub/build",
-		"docs/a.txt",
-		"docs/sub/a.txt",
-		"x/y/z",
-		"foo",
-		"foo/bar",
-		"a b",
-		"a b ",
-		"#x",
-		"!x",
-		"[x]",
-		"tmp",
-		"tmp/a",
-		"x.tmp",
-		"deep/er/x.tmp",
-		"é",
-	}
-	sets := [][]string{
-		{
-			"*.log",
-			"!keep.log",
-		},
-		{"/build"},
-		{"build/"},
-		{"docs/*.txt"},
-		{"docs/**/*.txt"},
-		{"**/z"},
-		{"x/**"},
-		{"/foo", "!foo"},
-		{"foo/*", "!foo/bar"},
-		{
-			`a\ b`,
-			`a b\ `,
-		},
-		{`\#x`, "#y"},
-		{`\!x`},
-		{`\[x\]`},
-		{"[a-z].log"},
-		{"*"},
-		{"*", "!*.tmp"},
-		{"tmp/", "!tmp/a"},
-		{"x.tmp  "},
-		{"?"},
-		{"**"},
-		{"/**/x.tmp"},
-		{"!"},
-		{"/"},
-		{"deep/er"},
-	}
-	for _, set := range sets {
-		reference := gitignore.New(set...)
-		dir := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(strings.Join(set, "\n")), 0o644))
-		ig := (*ignore)(nil).with(filepath.Join(dir, ".gitignore"), "", "")
-		for _, path := range paths {
-			for _, isDir := range []bool{false, true} {
-				// As in a walk: what is below an ignored directory is never asked about.
-				got, parts := false, strings.Split(path, "/")
-				for i := range parts {
-					if got = ig.ignores(strings.Join(parts[:i+1], "/"), i < len(parts)-1 || isDir); got {
-						break
-					}
-				}
-				if want := reference.Ignored(path, isDir); got != want {
-					t.Errorf("%q: %s (directory %v) ignored %v, want %v", set, path, isDir, got, want)
-				}
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/sdk"
 )
 
 const writeText = `Write a file: create it, or replace its whole content.
@@ -26,7 +25,7 @@ func writeTool() tool.Tool {
 		Serial:      true,
 		SideEffects: []string{"write"},
 		Timeout:     fileTimeout,
-		Paths: func(args map[string]any) (sdk.ToolPaths, error) {
+		Paths: func(args map[string]any) (tool.Paths, error) {
 			return overwrites(text(args, "path")), nil
 		},
 		Execute: func(_ context.Context, call tool.Call) (tool.Result, error) {
@@ -59,7 +58,7 @@ func writeTool() tool.Tool {
 
 // overwrites is what a tool declares that replaces a file the model must know.
 // It records too: the model knows what it has just written.
-func overwrites(path string) sdk.ToolPaths {
+func overwrites(path string) tool.Paths {
 	list := []string{home(path)}
-	return sdk.ToolPaths{Write: list, Guard: list, Record: list}
+	return tool.Paths{Write: list, Guard: list, Record: list}
 }

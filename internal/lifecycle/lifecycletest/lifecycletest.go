@@ -248,7 +248,7 @@ func Cases() []Case {
 		{
 			"timeout",
 			[]Behaviour{
-				{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond},
+				{Name: "a", Moment: before, Hang: true, Timeout: 300 * time.Millisecond},
 				{Name: "b", Moment: before, Say: "still here"},
 			},
 			toolCall(),
@@ -264,7 +264,7 @@ func Cases() []Case {
 		{
 			"timeout closed gate",
 			[]Behaviour{
-				{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond, OnFailure: lifecycle.Deny},
+				{Name: "a", Moment: before, Hang: true, Timeout: 300 * time.Millisecond, OnFailure: lifecycle.Deny},
 			},
 			toolCall(),
 			2,
@@ -282,15 +282,16 @@ func Builtin() Maker {
 	return Maker{Kind: lifecycle.Guard, Make: func(t *testing.T, behaviours []Behaviour) []lifecycle.Binding {
 		var list []lifecycle.Binding
 		for _, b := range behaviours {
-			expr, err := condition.Parse(b.Condition)
-			if b.Condition != "" && err != nil {
-				t.Fatal(err)
-			}
-			if b.Condition == "" {
-				expr = nil
+			var when lifecycle.Condition
+			if b.Condition != "" {
+				expr, err := condition.Parse(b.Condition)
+				if err != nil {
+					t.Fatal(err)
+				}
+				when = expr
 			}
 			list = append(list, lifecycle.Binding{
-				Source: lifecycle.Source{Name: b.Name}, Moment: b.Moment, Condition: expr, Once: b.Once,
+				Source: lifecycle.Source{Name: b.Name}, Moment: b.Moment, Condition: when, Once: b.Once,
 				Timeout: b.Timeout, OnFailure: b.OnFailure, Handler: b,
 			})
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/tools"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // AddOptions say what to install. Only Source is required.
@@ -187,7 +186,7 @@ func (m *Manager) check(ctx context.Context, scope string, plugins []plugin.Info
 	for _, p := range plugins {
 		v, err := plugin.SDKVersion(p.Dir)
 		if err == nil && v != "" {
-			err = plugin.Compatible(v, version.Version)
+			err = plugin.Compatible(v, plugin.HostSDK)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("plugin %q: %w", p.Name, err))

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/plugin"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // Plugin describes an installed plugin for a user or, as JSON, for a program.
@@ -109,7 +108,7 @@ func describe(u *unit, i plugin.Info, global bool) Plugin {
 		p.Pack = u.Name()
 	}
 	if v, err := plugin.SDKVersion(i.Dir); err == nil && v != "" {
-		p.SDK = &SDK{Version: v, Compatible: plugin.Compatible(v, version.Version) == nil}
+		p.SDK = &SDK{Version: v, Compatible: plugin.Compatible(v, plugin.HostSDK) == nil}
 	}
 	return p
 }

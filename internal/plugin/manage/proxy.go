@@ -18,8 +18,8 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
+	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/sdk"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // proxy is a Go module proxy on this machine. It serves the SDK of this program,
@@ -94,7 +94,7 @@ func (p *proxy) serveCache(w http.ResponseWriter, r *http.Request, escaped, file
 
 // serveSDK answers for the SDK.
 func (p *proxy) serveSDK(w http.ResponseWriter, r *http.Request, file string) {
-	host := "v" + version.Version
+	host := "v" + plugin.HostSDK
 	if file == "list" {
 		w.Write([]byte(host + "\n"))
 		return

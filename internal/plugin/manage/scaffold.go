@@ -15,11 +15,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/plugin"
 	"github.com/idelchi/aura/internal/wording"
 	"github.com/idelchi/aura/sdk"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // NewOptions say what a new plugin contains. Without anything it gets a BeforeChat
@@ -31,23 +29,23 @@ type NewOptions struct {
 	Hooks   []string // Names of hook functions.
 }
 
-// hookRow is the moment of a hook function.
-func hookRow(function string) lifecycle.Row {
-	for _, row := range lifecycle.Moments() {
-		if row.Function == function {
-			return row
+// hookNamed is the hook of a function.
+func hookNamed(function string) plugin.Hook {
+	for _, hook := range plugin.Hooks() {
+		if hook.Function == function {
+			return hook
 		}
 	}
-	return lifecycle.Row{}
+	return plugin.Hook{}
 }
 
 // hookForm is the results of a hook function and what it returns to change nothing, in Go.
-func hookForm(row lifecycle.Row) (results, nothing string) {
-	result := row.Result()
+func hookForm(hook plugin.Hook) (results, nothing string) {
+	result := hook.Result()
 	if result == "" {
 		return "error", "nil"
 	}
-	return "(" + result + ", error)", cmp.Or(row.Unchanged, result+"{}") + ", nil"
+	return "(" + result + ", error)", cmp.Or(hook.Unchanged, result+"{}") + ", nil"
 }
 
 // Scaffold writes a new plugin that builds, loads and has a test that passes. The
@@ -116,7 +114,7 @@ func (o *NewOptions) check() error {
 		)
 	}
 	var known []string
-	for _, row := range lifecycle.Moments() {
+	for _, row := range plugin.Hooks() {
 		known = append(known, row.Function)
 	}
 	var errs []error
@@ -165,7 +163,7 @@ func (o *NewOptions) files() ([]scaffoldFile, error) {
 		return nil, fmt.Errorf("main_test.go: %w", err)
 	}
 	list := []scaffoldFile{
-		{"go.mod", fmt.Appendf(nil, "module %s\n\n%s\nrequire %s v%s\n", o.Name, goLine(), sdkPath, version.Version)},
+		{"go.mod", fmt.Appendf(nil, "module %s\n\n%s\nrequire %s v%s\n", o.Name, goLine(), sdkPath, plugin.HostSDK)},
 		{"main.go", source},
 		{"main_test.go", test},
 		{manifestName, []byte(o.manifest())},
@@ -175,7 +173,7 @@ func (o *NewOptions) files() ([]scaffoldFile, error) {
 				nil,
 				"# %s v%s\n## explicit; %s%s\n%s/version\n",
 				sdkPath,
-				version.Version,
+				plugin.HostSDK,
 				goLine(),
 				sdkPath,
 				sdkPath,
@@ -217,7 +215,7 @@ func (o *NewOptions) source() string {
 	}
 	fmt.Fprintf(&b, "\n%q\n)\n", sdkPath)
 	for _, name := range o.Hooks {
-		row := hookRow(name)
+		row := hookNamed(name)
 		results, nothing := hookForm(row)
 		fmt.Fprintf(&b, "\n// %s runs: %s.\n", name, row.When)
 		if may := row.May.Names(); len(may) > 0 {
@@ -279,7 +277,7 @@ func (o *NewOptions) test() string {
 	fmt.Fprintf(&b, "package %s\n\nimport (\n\"testing\"\n\n%q\n)\n", o.pkg(), sdkPath)
 	for _, name := range o.Hooks {
 		left := "_, err"
-		row := hookRow(name)
+		row := hookNamed(name)
 		if row.Result() == "" {
 			left = "err"
 		}

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/plugin"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // UpdateOptions say how to update.
@@ -176,7 +175,7 @@ func suits(u *unit) error {
 	for _, p := range u.Plugins {
 		v, err := plugin.SDKVersion(p.Dir)
 		if err == nil && v != "" {
-			err = plugin.Compatible(v, version.Version)
+			err = plugin.Compatible(v, plugin.HostSDK)
 		}
 		errs = append(errs, err)
 	}

@@ -19,7 +19,6 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/idelchi/aura/internal/plugin"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // vendor runs `go mod tidy` and `go mod vendor` in the directory of each plugin.
@@ -192,19 +191,19 @@ func prepareModule(dir string) error {
 			continue
 		}
 		required = true
-		host := "v" + version.Version
+		host := "v" + plugin.HostSDK
 		if semver.Compare(r.Mod.Version, host) > 0 ||
 			semver.Compare(semver.MajorMinor(r.Mod.Version), semver.MajorMinor(host)) > 0 {
 			return fmt.Errorf(
 				"plugin requires SDK ~%s, host has %s (update aura)",
 				strings.TrimPrefix(r.Mod.Version, "v"),
-				version.Version,
+				plugin.HostSDK,
 			)
 		}
 	}
 	if !required && mod.Module != nil && mod.Module.Mod.Path != sdkPath {
 		// Without it the go command would search for the SDK by all the beginnings of its path.
-		if err := mod.AddRequire(sdkPath, "v"+version.Version); err != nil {
+		if err := mod.AddRequire(sdkPath, "v"+plugin.HostSDK); err != nil {
 			return err
 		}
 	}

@@ -184,7 +184,8 @@ func (s *stager) plugin() {
 		rest, vendored := strings.CutPrefix(f.Name, "vendor/")
 		switch {
 		case filepath.IsAbs(filepath.FromSlash(f.Name)): // Read where it is.
-		case vendored && (s.modules || rest == "modules.txt" || rest == sdkPath || strings.HasPrefix(rest, sdkPath+"/")):
+		case vendored && (s.modules || rest == "modules.txt" || rest == sdkPath ||
+			strings.HasPrefix(rest, sdkPath+"/")):
 		case vendored:
 			s.file(f.Name, f.Text)
 		case f.Name == "go.mod" && !s.modules || f.Name == "go.sum":
@@ -265,7 +266,7 @@ func (s *stager) requirements() {
 func (s *stager) main() {
 	files, err := parsePackage(s.tree)
 	s.check(err)
-	names := exportedNames(files)
+	names := exportedNames(files, s.src.Functions)
 	var b strings.Builder
 	fmt.Fprintf(&b, "package main\n\nimport (\n\t%q\n\tplugin %q\n)\n\n", mainPath+"/pipe", s.src.Module)
 	b.WriteString("func main() {\n\tpipe.Main(map[string]any{\n")
@@ -357,7 +358,8 @@ func (s *stager) explain(err error, text string) error {
 	}
 	said := strings.Join(lines, "\n")
 	if s.modules &&
-		(strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "missing go.sum entry") || strings.Contains(said, "no required module provides")) {
+		(strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "missing go.sum entry") ||
+			strings.Contains(said, "no required module provides")) {
 		return fmt.Errorf(
 			"%s\nits dependencies are neither vendored nor in the module cache (run \"go mod vendor\" in %s)",
 			said,

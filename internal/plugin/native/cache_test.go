@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -39,12 +40,29 @@ func TestPrune(t *testing.T) {
 		t.Error("an executable is not found")
 	}
 	prune(cache, current)
-	for dir, want := range map[string]bool{current: true, old: false, running: true, back: true, many[0]: true, many[keepCount-3]: true, many[keepCount-2]: false, many[keepCount]: false} {
+	for dir, want := range map[string]bool{current: true, old: false, running: true, back: true, many[0]: true,
+		many[keepCount-3]: true, many[keepCount-2]: false, many[keepCount]: false} {
 		if _, err := os.Stat(dir); (err == nil) != want {
 			t.Errorf("%s: %v", filepath.Base(dir), err)
 		}
 		if _, err := os.Stat(dir + ".lock"); (err == nil) != want {
 			t.Errorf("%s.lock: %v", filepath.Base(dir), err)
+		}
+	}
+}
+
+// The plugin's end of the pipe is built into plugins, on every system; only aura's is not.
+func TestPipeSource(t *testing.T) {
+	t.Parallel()
+	all, err := filepath.Glob("pipe/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		_, err := pipeSource.Open(filepath.ToSlash(name))
+		ours := strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "client.go"
+		if ours != (err != nil) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

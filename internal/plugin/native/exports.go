@@ -32,9 +32,9 @@ func parsePackage(t *Tree) (files []*ast.File, err error) {
 	return files, nil
 }
 
-// exportedNames are the names in the table that the package declares as something
-// that has a value.
-func exportedNames(files []*ast.File) (names []string) {
+// exportedNames are those of the names that the package declares as something that has
+// a value.
+func exportedNames(files []*ast.File, names []string) []string {
 	declared := map[string]bool{}
 	for _, file := range files {
 		for _, d := range file.Decls {
@@ -52,12 +52,7 @@ func exportedNames(files []*ast.File) (names []string) {
 			}
 		}
 	}
-	for _, f := range pipe.Functions() {
-		if declared[f.Name] {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !declared[name] })
 }
 
 // unseen are the fields of a context that the functions of those names cannot look at:

@@ -30,11 +30,12 @@ const BuildTimeout = 5 * time.Minute
 
 // protocol changes whenever executables that were built before cannot be used any
 // more for another reason than their source.
-const protocol = "1"
+const protocol = "2"
 
-// pipe/files_windows.go
+// pipeSource is the plugin's end of the pipe.
 //
-//go:embed pipe/any.go pipe/codec.go pipe/frame.go pipe/functions.go pipe/serve.go pipe/files_unix.go
+//go:embed pipe/any.go pipe/call.go pipe/codec.go pipe/frame.go pipe/primitive.go pipe/serve.go
+//go:embed pipe/files_unix.go pipe/files_windows.go
 var pipeSource embed.FS
 
 // ErrNoToolchain means that there is no Go toolchain to build with.
@@ -45,6 +46,8 @@ type Source struct {
 	Dir    string
 	Module string // Its module path.
 	Unsafe bool   // Allow what reaches beyond the process.
+
+	Functions []string // Names of the functions that it may export; sorted.
 }
 
 // Builder builds plugins and keeps what it has built.
@@ -118,7 +121,7 @@ func (b Builder) cache() (string, error) {
 // key identifies what a build depends on, apart from the toolchain.
 func key(src Source, t *Tree) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %q %v\n", protocol, src.Module, src.Unsafe)
+	fmt.Fprintf(h, "%s %q %v %q\n", protocol, src.Module, src.Unsafe, src.Functions)
 	add := func(name string, text []byte) { fmt.Fprintf(h, "%q %d %x\n", name, len(text), sha256.Sum256(text)) }
 	for _, f := range t.Files {
 		add(f.Name, f.Text)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -134,18 +135,16 @@ func (p *Process) release() {
 	}
 }
 
+// Panic is the error of a call whose function panicked in the plugin's process.
+type Panic = pipe.Panic
+
 // Lookup returns an exported function of the plugin; see pipe.Client.
-func (p *Process) Lookup(name string, through pipe.Caller) (fn any, signature string) {
-	return p.client.Lookup(name, through)
+func (p *Process) Lookup(name string, t reflect.Type, through pipe.Caller) (fn any, signature string) {
+	return p.client.Lookup(name, t, through)
 }
 
 // Call implements pipe.Caller. If the process ends meanwhile, the error says how.
-func (p *Process) Call(
-	ctx context.Context,
-	function string,
-	args func(*pipe.Writer),
-	results func(*pipe.Reader),
-) error {
+func (p *Process) Call(ctx context.Context, function string, args, results []reflect.Value) error {
 	err := p.client.Call(ctx, function, args, results)
 	if _, lost := errors.AsType[*pipe.Lost](err); lost {
 		p.Kill() // If it has not ended, it has closed its end, or talks nonsense.

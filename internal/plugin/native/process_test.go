@@ -7,12 +7,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/idelchi/aura/internal/plugin/native/pipe"
 	"github.com/idelchi/aura/sdk"
 )
+
+type beforeChat = func(context.Context, sdk.BeforeChatContext) (sdk.Result, error)
 
 // A plugin whose aura is gone ends, whatever it does.
 func TestParentGone(t *testing.T) {
@@ -40,7 +43,8 @@ func BeforeChat(context.Context, sdk.BeforeChatContext) (sdk.Result, error) {
 		}
 	}
 	b := Builder{Cache: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
-	exe, err := b.Executable(t.Context(), Source{Dir: dir, Module: "probe"}, func(*Tree) error { return nil })
+	src := Source{Dir: dir, Module: "probe", Functions: []string{"BeforeChat"}}
+	exe, err := b.Executable(t.Context(), src, func(*Tree) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,13 +53,10 @@ func BeforeChat(context.Context, sdk.BeforeChatContext) (sdk.Result, error) {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	fn, _ := p.Lookup("BeforeChat", p.client)
+	fn, _ := p.Lookup("BeforeChat", reflect.TypeFor[beforeChat](), p.client)
 	lost := make(chan error, 1)
 	go func() {
-		_, err := fn.(func(context.Context, sdk.BeforeChatContext) (sdk.Result, error))(
-			context.Background(),
-			sdk.BeforeChatContext{},
-		)
+		_, err := fn.(beforeChat)(context.Background(), sdk.BeforeChatContext{})
 		lost <- err
 	}()
 	for {

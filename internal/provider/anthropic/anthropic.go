@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/sdk"
 )
 
 const (
@@ -103,8 +102,8 @@ func (c *Client) send(
 const maxPages = 20
 
 // Models implements provider.Client.
-func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
-	var out []sdk.ModelInfo
+func (c *Client) Models(ctx context.Context) ([]provider.ModelInfo, error) {
+	var out []provider.ModelInfo
 	path := "/v1/models?limit=1000"
 	for range maxPages {
 		var page struct {
@@ -134,9 +133,9 @@ func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
 }
 
 // Model implements provider.Client from the catalogue, without asking the server.
-func (c *Client) Model(_ context.Context, name string) sdk.ModelInfo { return describe(name) }
+func (c *Client) Model(_ context.Context, name string) provider.ModelInfo { return describe(name) }
 
-func describe(name string) sdk.ModelInfo {
+func describe(name string) provider.ModelInfo {
 	info, ok := provider.Lookup(name)
 	info.Name = name
 	if !ok && strings.Contains(name, "claude") {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -96,14 +95,14 @@ func encode(req *provider.Request) *request {
 	return out
 }
 
-func turns(history []message.Message) []turn {
+func turns(history []provider.Message) []turn {
 	out := make([]turn, 0, len(history)+1)
 	add := func(role string, blocks ...block) {
 		if len(blocks) == 0 {
 			return
 		}
-		if len(out) == 0 && role == message.Assistant {
-			out = append(out, turn{message.User, []block{text(provider.Opening)}})
+		if len(out) == 0 && role == provider.RoleAssistant {
+			out = append(out, turn{provider.RoleUser, []block{text(provider.Opening)}})
 		}
 		if n := len(out); n > 0 && out[n-1].Role == role {
 			out[n-1].Content = append(out[n-1].Content, blocks...)
@@ -115,20 +114,20 @@ func turns(history []message.Message) []turn {
 	for i := range history {
 		m := &history[i]
 		if note, ok := provider.Note(history, i); ok {
-			add(message.User, text(note))
+			add(provider.RoleUser, text(note))
 			continue
 		}
 		switch m.Role {
-		case message.Tool:
-			add(message.User, result(m, names))
-		case message.Assistant:
-			add(message.Assistant, answered(m, names)...)
+		case provider.RoleTool:
+			add(provider.RoleUser, result(m, names))
+		case provider.RoleAssistant:
+			add(provider.RoleAssistant, answered(m, names)...)
 		default:
-			add(message.User, said(m)...)
+			add(provider.RoleUser, said(m)...)
 		}
 	}
-	if n := len(out); n == 0 || out[n-1].Role == message.Assistant {
-		add(message.User, text(provider.Resume))
+	if n := len(out); n == 0 || out[n-1].Role == provider.RoleAssistant {
+		add(provider.RoleUser, text(provider.Resume))
 	}
 	return out
 }
@@ -136,7 +135,7 @@ func turns(history []message.Message) []turn {
 func text(s string) block { return block{Type: "text", Text: s} }
 
 // said gives pictures and text; the API refuses blank text.
-func said(m *message.Message) []block {
+func said(m *provider.Message) []block {
 	blocks := images(nil, m.Images)
 	if strings.TrimSpace(m.Content) != "" {
 		blocks = append(blocks, text(m.Content))
@@ -144,7 +143,7 @@ func said(m *message.Message) []block {
 	return blocks
 }
 
-func images(blocks []block, list []message.Image) []block {
+func images(blocks []block, list []provider.Image) []block {
 	for i := range list {
 		blocks = append(blocks, block{
 			Type: "image", Source: &source{Type: "base64", MediaType: list[i].MediaType, Data: list[i].Data},
@@ -155,7 +154,7 @@ func images(blocks []block, list []message.Image) []block {
 
 // answered gives an answer of the model: its thoughts where they were and unchanged,
 // since their signatures are checked.
-func answered(m *message.Message, names callNames) []block {
+func answered(m *provider.Message, names callNames) []block {
 	blank := strings.TrimSpace(m.Content) == ""
 	if blank && len(m.ToolCalls) == 0 {
 		return nil
@@ -180,7 +179,7 @@ func answered(m *message.Message, names callNames) []block {
 
 // thoughts gives those that came right before a call, or with an empty ID those that
 // the answer began with.
-func thoughts(blocks []block, list []message.Thought, callID string) []block {
+func thoughts(blocks []block, list []provider.Thought, callID string) []block {
 	for i := range list {
 		t := &list[i]
 		switch {
@@ -194,7 +193,7 @@ func thoughts(blocks []block, list []message.Thought, callID string) []block {
 	return blocks
 }
 
-func result(m *message.Message, names callNames) block {
+func result(m *provider.Message, names callNames) block {
 	b := block{Type: "tool_result", ToolUseID: names.result(m.ToolCallID), IsError: m.Failed}
 	if strings.TrimSpace(m.Content) != "" {
 		b.Content = append(b.Content, text(m.Content))
@@ -239,7 +238,7 @@ func callID(id string) string {
 func (r *request) cacheTail(mark *cache) {
 	left := 2
 	for i := len(r.Messages) - 1; i >= 0 && left > 0; i-- {
-		if t := &r.Messages[i]; t.Role == message.User {
+		if t := &r.Messages[i]; t.Role == provider.RoleUser {
 			t.Content[len(t.Content)-1].Cache = mark
 			left--
 		}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -158,7 +157,7 @@ func (c *Client) finish(r *reader) (*provider.Response, error) {
 // takeBlocks adds thoughts and calls to the answer. A thought after the first text or
 // call carries the ID of the call that it led to, so that it can be sent back in its place.
 func (c *Client) takeBlocks(r *reader) *provider.Error {
-	var thoughts []message.Thought
+	var thoughts []provider.Thought
 	placed := 0 // Thoughts that need no call, or have theirs.
 	began := false
 	for _, b := range r.order {
@@ -166,10 +165,10 @@ func (c *Client) takeBlocks(r *reader) *provider.Error {
 		case "thinking":
 			thoughts = append(
 				thoughts,
-				message.Thought{Provider: format, Text: b.thinking.String(), Signature: b.signature.String()},
+				provider.Thought{Provider: format, Text: b.thinking.String(), Signature: b.signature.String()},
 			)
 		case "redacted_thinking":
-			thoughts = append(thoughts, message.Thought{Provider: format, Signature: b.data, Redacted: true})
+			thoughts = append(thoughts, provider.Thought{Provider: format, Signature: b.data, Redacted: true})
 		case "tool_use":
 			if b.name == "" {
 				return c.transport.Fail(provider.Server, 0, "stream contains a tool call without a name")

@@ -4,9 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/sdk"
 )
 
 // budgets are the tokens a level of thinking may take.
@@ -134,17 +132,17 @@ func (r *request) thinks() bool { return r.Thinking != nil && r.Thinking.Type !=
 // after a change of model or level. For the API the chain is one answer, which must begin
 // with a thought; the later calls of it need none. The next message of the user
 // allows thinking again.
-func interrupted(history []message.Message) bool {
+func interrupted(history []provider.Message) bool {
 	missing := false
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		switch {
-		case m.Role == message.User && m.Type != sdk.TypeSynthetic:
+		case m.Role == provider.RoleUser && m.Type != provider.TypeSynthetic:
 			return missing
-		case m.Role == message.Assistant && len(m.ToolCalls) > 0:
+		case m.Role == provider.RoleAssistant && len(m.ToolCalls) > 0:
 			missing = !slices.ContainsFunc(
 				m.Thoughts,
-				func(t message.Thought) bool { return t.Provider == format && t.Signature != "" },
+				func(t provider.Thought) bool { return t.Provider == format && t.Signature != "" },
 			)
 		}
 	}

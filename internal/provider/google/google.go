@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/sdk"
 )
 
 const (
@@ -75,8 +74,8 @@ type description struct {
 const maxPages = 20
 
 // Models implements provider.Client. Models that neither chat nor embed are left out.
-func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
-	var out []sdk.ModelInfo
+func (c *Client) Models(ctx context.Context) ([]provider.ModelInfo, error) {
+	var out []provider.ModelInfo
 	path := "/models?pageSize=1000"
 	for range maxPages {
 		var page struct {
@@ -103,20 +102,20 @@ func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
 }
 
 // Model implements provider.Client: from the catalogue, else from the server.
-func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
+func (c *Client) Model(ctx context.Context, name string) provider.ModelInfo {
 	if info, ok := provider.Lookup(name); ok {
 		info.Name = name
 		return info
 	}
 	var d description
 	if err := c.transport.GetJSON(provider.Once(ctx), "/"+modelPath(name), c.header, &d); err != nil {
-		return sdk.ModelInfo{Name: name}
+		return provider.ModelInfo{Name: name}
 	}
 	return d.info(name)
 }
 
 // info adds what the server says to what the catalogue knows.
-func (d *description) info(name string) sdk.ModelInfo {
+func (d *description) info(name string) provider.ModelInfo {
 	info, known := provider.Lookup(name)
 	info.Name = name
 	if d.Input > 0 {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -106,7 +105,7 @@ func encode(req *provider.Request) *request {
 // contents translates the history. Neighbours of one role become one content, but
 // the results of tools stay by themselves: the API counts them against the calls
 // before. Pictures of tools therefore follow in a content of their own.
-func contents(history []message.Message, signed bool) []content {
+func contents(history []provider.Message, signed bool) []content {
 	out := make([]content, 0, len(history)+1)
 	var pictures []part
 	var results bool // The last content holds results of tools.
@@ -127,7 +126,7 @@ func contents(history []message.Message, signed bool) []content {
 	}
 	for i := range history {
 		m := &history[i]
-		if m.Role == message.Tool {
+		if m.Role == provider.RoleTool {
 			add(user, true, result(m))
 			pictures = images(pictures, m.Images)
 			continue
@@ -138,7 +137,7 @@ func contents(history []message.Message, signed bool) []content {
 			add(user, false, text(note))
 			continue
 		}
-		if m.Role == message.Assistant {
+		if m.Role == provider.RoleAssistant {
 			add(model, false, answered(m, signed)...)
 			continue
 		}
@@ -157,7 +156,7 @@ func contents(history []message.Message, signed bool) []content {
 
 func text(s string) part { return part{Text: &s} }
 
-func images(parts []part, list []message.Image) []part {
+func images(parts []part, list []provider.Image) []part {
 	for i := range list {
 		parts = append(parts, part{Inline: &inline{list[i].MediaType, list[i].Data}})
 	}
@@ -165,7 +164,7 @@ func images(parts []part, list []message.Image) []part {
 }
 
 // answered gives an answer of the model, with the signatures where they were.
-func answered(m *message.Message, signed bool) []part {
+func answered(m *provider.Message, signed bool) []part {
 	var own string // The signature that belongs to no call.
 	calls := map[string]string{}
 	for i := range m.Thoughts {
@@ -196,7 +195,7 @@ func answered(m *message.Message, signed bool) []part {
 	return parts
 }
 
-func result(m *message.Message) part {
+func result(m *provider.Message) part {
 	key := "output"
 	if m.Failed {
 		key = "error"

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -124,7 +123,7 @@ func (c *Client) add(r *reader, ch *chunk, raw []byte) *provider.Error {
 }
 
 func (c *Client) addPart(r *reader, p *piece) *provider.Error {
-	thought := message.Thought{Provider: format, Signature: p.Signature}
+	thought := provider.Thought{Provider: format, Signature: p.Signature}
 	switch {
 	case p.Call != nil:
 		if p.Call.Name == "" {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -78,12 +77,12 @@ func encode(req *provider.Request) *request {
 		},
 	}
 	if req.System != "" {
-		out.Messages = append(out.Messages, entry{Role: message.System, Content: req.System})
+		out.Messages = append(out.Messages, entry{Role: provider.RoleSystem, Content: req.System})
 	}
 	for i := range req.Messages {
 		e := translate(&req.Messages[i])
 		if note, ok := provider.Note(req.Messages, i); ok {
-			e.Role, e.Content = message.User, note
+			e.Role, e.Content = provider.RoleUser, note
 		}
 		out.Messages = append(out.Messages, e)
 	}
@@ -93,12 +92,12 @@ func encode(req *provider.Request) *request {
 	return out
 }
 
-func translate(m *message.Message) entry {
+func translate(m *provider.Message) entry {
 	e := entry{Role: m.Role, Content: m.Content}
 	for i := range m.Images {
 		e.Images = append(e.Images, m.Images[i].Data)
 	}
-	if m.Role == message.Tool {
+	if m.Role == provider.RoleTool {
 		e.ToolName, e.ToolCallID = m.ToolName, m.ToolCallID
 	}
 	for _, c := range m.ToolCalls {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/sdk"
 )
 
 // details are what a listing tells about a model.
@@ -19,7 +18,7 @@ type details struct {
 
 // Models implements provider.Client. The listing gives names, families and sizes; the
 // rest is in Model.
-func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
+func (c *Client) Models(ctx context.Context) ([]provider.ModelInfo, error) {
 	var list struct {
 		Models []struct {
 			Name    string  `json:"name"`
@@ -30,13 +29,13 @@ func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
 	if err := c.transport.GetJSON(ctx, "/api/tags", c.header, &list); err != nil {
 		return nil, err
 	}
-	out := make([]sdk.ModelInfo, 0, len(list.Models))
+	out := make([]provider.ModelInfo, 0, len(list.Models))
 	for _, m := range list.Models {
 		name := m.Name
 		if name == "" {
 			name = m.Model
 		}
-		out = append(out, sdk.ModelInfo{
+		out = append(out, provider.ModelInfo{
 			Name: name, Family: m.Details.Family, ParameterCount: parameters(m.Details.ParameterSize),
 			Capabilities: []string{provider.ContextOverride},
 		})
@@ -46,7 +45,7 @@ func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
 
 // Model implements provider.Client with what /api/show says. A server that does not
 // answer leaves what the catalogue knows.
-func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
+func (c *Client) Model(ctx context.Context, name string) provider.ModelInfo {
 	var show struct {
 		Details      details                    `json:"details"`
 		ModelInfo    map[string]json.RawMessage `json:"model_info"`
@@ -60,7 +59,7 @@ func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
 	if err := c.transport.PostJSON(ctx, "/api/show", c.header, map[string]string{"model": name}, &show); err != nil {
 		return known
 	}
-	info := sdk.ModelInfo{
+	info := provider.ModelInfo{
 		Name:           name,
 		Family:         show.Details.Family,
 		ParameterCount: parameters(show.Details.ParameterSize),

@@ -5,15 +5,13 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/sdk"
 )
 
 // maxAnswer is the longest answer that is taken, in bytes.
 const maxAnswer = 64 << 20
 
-// Names of the wire formats in message.Thought.
+// Names of the wire formats in provider.Thought.
 const (
 	thoughtChat      = "openai-chat"
 	thoughtResponses = "openai-responses"
@@ -27,7 +25,7 @@ type answer struct {
 	text     strings.Builder
 	thinking strings.Builder
 	calls    []*toolCall
-	thoughts []message.Thought
+	thoughts []provider.Thought
 	usage    provider.Usage
 	stop     string
 	size     int
@@ -95,9 +93,8 @@ func (a *answer) invalid(data []byte, err error) error {
 // response makes the complete answer.
 func (a *answer) response() (*provider.Response, error) {
 	r := &provider.Response{Usage: a.usage, Stop: a.stop}
-	r.Message.Message = sdk.Message{
-		Role: message.Assistant, Type: sdk.TypeNormal, Content: a.text.String(), Thinking: a.thinking.String(),
-	}
+	r.Message.Role, r.Message.Type = provider.RoleAssistant, provider.TypeNormal
+	r.Message.Content, r.Message.Thinking = a.text.String(), a.thinking.String()
 	seen := make(map[string]bool, len(a.calls))
 	for _, call := range a.calls {
 		if call.name == "" {
@@ -115,7 +112,7 @@ func (a *answer) response() (*provider.Response, error) {
 			}
 			r.Malformed[id] = call.args.String()
 		}
-		r.Message.ToolCalls = append(r.Message.ToolCalls, sdk.MessageToolCall{ID: id, Name: call.name, Arguments: args})
+		r.Message.ToolCalls = append(r.Message.ToolCalls, provider.ToolCall{ID: id, Name: call.name, Arguments: args})
 	}
 	r.Message.Thoughts = a.thoughts
 	switch {

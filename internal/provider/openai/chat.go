@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -186,7 +185,7 @@ func isError(data []byte) bool {
 func addDelta[Text ~string](r *chatReader, d *delta[Text]) error {
 	thought := d.ReasoningContent
 	if thought != "" && len(r.thoughts) == 0 {
-		r.thoughts = []message.Thought{{Provider: thoughtChat, ID: "reasoning_content"}}
+		r.thoughts = []provider.Thought{{Provider: thoughtChat, ID: "reasoning_content"}}
 	}
 	if thought == "" {
 		thought = d.Reasoning

@@ -8,16 +8,15 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/sdk"
 )
 
 // Models implements provider.Client. The list is sorted by name.
-func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
+func (c *Client) Models(ctx context.Context) ([]provider.ModelInfo, error) {
 	var list listing
 	if err := c.t.GetJSON(ctx, "/models", c.header, &list); err != nil {
 		return nil, err
 	}
-	known := make(map[string]sdk.ModelInfo, len(list))
+	known := make(map[string]provider.ModelInfo, len(list))
 	for _, raw := range list {
 		if info := describe(raw); info.Name != "" {
 			known[info.Name] = info
@@ -27,13 +26,13 @@ func (c *Client) Models(ctx context.Context) ([]sdk.ModelInfo, error) {
 	c.known = known
 	c.mu.Unlock()
 	infos := slices.Collect(maps.Values(known))
-	slices.SortFunc(infos, func(a, b sdk.ModelInfo) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(infos, func(a, b provider.ModelInfo) int { return strings.Compare(a.Name, b.Name) })
 	return infos, nil
 }
 
 // Model implements provider.Client. The server is asked, once, only where its answer
 // counts: for models that are not known or that anybody can run.
-func (c *Client) Model(ctx context.Context, name string) sdk.ModelInfo {
+func (c *Client) Model(ctx context.Context, name string) provider.ModelInfo {
 	info, ok := provider.Lookup(name)
 	if c.official || ok && info.ContextLength > 0 && provider.Hosted(info.Family) {
 		return info
@@ -111,10 +110,10 @@ var features = []struct{ path, word, capability string }{
 }
 
 // describe joins what the server tells about one model with what its name tells.
-func describe(raw json.RawMessage) sdk.ModelInfo {
+func describe(raw json.RawMessage) provider.ModelInfo {
 	var m map[string]any
 	if json.Unmarshal(raw, &m) != nil {
-		return sdk.ModelInfo{}
+		return provider.ModelInfo{}
 	}
 	name, _ := m["id"].(string)
 	if name == "" {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/provider"
-	"github.com/idelchi/aura/sdk"
 )
 
 // DefaultURL is used when Options.URL is empty.
@@ -37,7 +36,7 @@ type Client struct {
 	selfRun   bool // Plain HTTP: a server that somebody runs, such as llama.cpp.
 
 	mu    sync.Mutex
-	known map[string]sdk.ModelInfo // What the server said about its models, once asked.
+	known map[string]provider.ModelInfo // What the server said about its models, once asked.
 }
 
 var _ provider.Client = (*Client)(nil)
@@ -108,6 +107,6 @@ func mayThink(model string) bool {
 	return !known || has(info, provider.Thinking)
 }
 
-func has(info sdk.ModelInfo, capability string) bool {
+func has(info provider.ModelInfo, capability string) bool {
 	return slices.Contains(info.Capabilities, capability)
 }

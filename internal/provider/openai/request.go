@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/idelchi/aura/internal/jsontext"
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -40,7 +39,7 @@ func (c *Client) encodeChat(req *provider.Request) []byte {
 			b = append(b, ',')
 		}
 		b = c.appendMessage(b, m, i > turn)
-		if m.Role == message.Tool && !toolFollows(req.Messages[i+1:]) {
+		if m.Role == provider.RoleTool && !toolFollows(req.Messages[i+1:]) {
 			b = appendToolImages(b, req.Messages[:i+1])
 		}
 	}
@@ -68,14 +67,14 @@ func (c *Client) encodeChat(req *provider.Request) []byte {
 }
 
 // appendMessage writes one message. Current says that the turn it belongs to goes on.
-func (c *Client) appendMessage(b []byte, m *message.Message, current bool) []byte {
+func (c *Client) appendMessage(b []byte, m *provider.Message, current bool) []byte {
 	b = append(b, `{"role":`...)
 	b = jsontext.AppendString(b, m.Role)
 	switch {
-	case m.Role == message.Tool:
+	case m.Role == provider.RoleTool:
 		b = append(b, `,"tool_call_id":`...)
 		b = jsontext.AppendString(b, callID(m.ToolCallID))
-	case m.Role == message.Assistant && len(m.ToolCalls) > 0:
+	case m.Role == provider.RoleAssistant && len(m.ToolCalls) > 0:
 		b = append(b, `,"tool_calls":[`...)
 		for i := range m.ToolCalls {
 			if i > 0 {
@@ -98,7 +97,7 @@ func (c *Client) appendMessage(b []byte, m *message.Message, current bool) []byt
 		if m.Content == "" {
 			return append(b, `,"content":null}`...)
 		}
-	case m.Role == message.User && len(m.Images) > 0:
+	case m.Role == provider.RoleUser && len(m.Images) > 0:
 		b = append(b, `,"content":[`...)
 		if m.Content != "" {
 			b = append(b, `{"type":"text","text":`...)
@@ -112,16 +111,16 @@ func (c *Client) appendMessage(b []byte, m *message.Message, current bool) []byt
 
 // wantsReasoning reports whether the server that wrote m sent its reasoning in the
 // field in which DeepSeek, Kimi and others demand it back while tools are called.
-func wantsReasoning(m *message.Message) bool {
-	return slices.ContainsFunc(m.Thoughts, func(t message.Thought) bool {
+func wantsReasoning(m *provider.Message) bool {
+	return slices.ContainsFunc(m.Thoughts, func(t provider.Thought) bool {
 		return t.Provider == thoughtChat && t.ID == "reasoning_content"
 	})
 }
 
 // lastUser returns the index of the last thing the user said, or -1.
-func lastUser(messages []message.Message) int {
+func lastUser(messages []provider.Message) int {
 	for i, m := range slices.Backward(messages) {
-		if m.Role == message.User {
+		if m.Role == provider.RoleUser {
 			return i
 		}
 	}
@@ -129,10 +128,10 @@ func lastUser(messages []message.Message) int {
 }
 
 // toolFollows reports whether the next message that is sent is a tool's.
-func toolFollows(rest []message.Message) bool {
+func toolFollows(rest []provider.Message) bool {
 	for i := range rest {
 		if rest[i].Sent() {
-			return rest[i].Role == message.Tool
+			return rest[i].Role == provider.RoleTool
 		}
 	}
 	return false
@@ -140,10 +139,10 @@ func toolFollows(rest []message.Message) bool {
 
 // appendToolImages writes the pictures of the tool messages at the end of messages.
 // The format has no place for them there, so a user message carries them.
-func appendToolImages(b []byte, messages []message.Message) []byte {
+func appendToolImages(b []byte, messages []provider.Message) []byte {
 	first := len(messages)
 	found := false
-	for first > 0 && (messages[first-1].Role == message.Tool || !messages[first-1].Sent()) {
+	for first > 0 && (messages[first-1].Role == provider.RoleTool || !messages[first-1].Sent()) {
 		first--
 		found = found || messages[first].Sent() && len(messages[first].Images) > 0
 	}
@@ -168,7 +167,7 @@ func appendToolImages(b []byte, messages []message.Message) []byte {
 	return append(b, ']', '}')
 }
 
-func appendImages(b []byte, images []message.Image) []byte {
+func appendImages(b []byte, images []provider.Image) []byte {
 	for i := range images {
 		if i > 0 {
 			b = append(b, ',')
@@ -179,7 +178,7 @@ func appendImages(b []byte, images []message.Image) []byte {
 	return b
 }
 
-func appendDataURL(b []byte, image *message.Image) []byte {
+func appendDataURL(b []byte, image *provider.Image) []byte {
 	b = jsontext.AppendString(b, "data:"+image.MediaType+";base64,")
 	b = base64.StdEncoding.AppendEncode(b[:len(b)-1], image.Data)
 	return append(b, '"')

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/jsontext"
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 )
 
@@ -71,7 +70,7 @@ func (c *Client) appendReasoning(b []byte, req *provider.Request) []byte {
 }
 
 // appendItems writes the input items of one message. First is where the list begins in b.
-func appendItems(b []byte, m *message.Message, first int) []byte {
+func appendItems(b []byte, m *provider.Message, first int) []byte {
 	item := func(s string) {
 		if len(b) > first {
 			b = append(b, ',')
@@ -79,12 +78,12 @@ func appendItems(b []byte, m *message.Message, first int) []byte {
 		b = append(b, s...)
 	}
 	switch {
-	case m.Role == message.Tool:
+	case m.Role == provider.RoleTool:
 		item(`{"type":"function_call_output","call_id":`)
 		b = jsontext.AppendString(b, callID(m.ToolCallID))
 		b = append(b, `,"output":`...)
 		return append(appendInput(b, m), '}')
-	case m.Role == message.Assistant:
+	case m.Role == provider.RoleAssistant:
 		if m.Content != "" {
 			b = appendThoughts(b, m, "", first)
 			item(`{"role":"assistant","content":`)
@@ -109,7 +108,7 @@ func appendItems(b []byte, m *message.Message, first int) []byte {
 }
 
 // appendInput writes text, and a list of parts if there are images.
-func appendInput(b []byte, m *message.Message) []byte {
+func appendInput(b []byte, m *provider.Message) []byte {
 	if len(m.Images) == 0 {
 		return jsontext.AppendString(b, m.Content)
 	}
@@ -130,7 +129,7 @@ func appendInput(b []byte, m *message.Message) []byte {
 
 // appendThoughts hands back the reasoning that led to one call, or to the text if
 // callID is empty. The server refuses reasoning without what it led to.
-func appendThoughts(b []byte, m *message.Message, callID string, first int) []byte {
+func appendThoughts(b []byte, m *provider.Message, callID string, first int) []byte {
 	for i := range m.Thoughts {
 		t := &m.Thoughts[i]
 		if t.Provider != thoughtResponses || t.Signature == "" || t.CallID != callID {
@@ -368,7 +367,7 @@ func (r *responsesReader) item(index int, item *responseItem) error {
 			}
 		}
 		if item.Encrypted != "" {
-			r.thoughts = append(r.thoughts, message.Thought{
+			r.thoughts = append(r.thoughts, provider.Thought{
 				Provider: thoughtResponses, ID: item.ID, Text: join(item.Summary), Signature: item.Encrypted,
 			})
 			return r.grow(len(item.Encrypted))

@@ -63,10 +63,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/wording"
-	"github.com/idelchi/aura/sdk"
 )
 
 // format names this client in errors and thoughts.
@@ -79,7 +77,7 @@ const maxSize = 16 << 20
 // in the script.
 type Client struct {
 	name     string
-	info     sdk.ModelInfo
+	info     provider.ModelInfo
 	loop     bool
 	sequence []*turn
 	answers  []*turn // Turns with `when`.
@@ -120,7 +118,7 @@ func Noop() *Client {
 	return &Client{
 		name:     "noop",
 		loop:     true,
-		info:     sdk.ModelInfo{Name: "noop"},
+		info:     provider.ModelInfo{Name: "noop"},
 		sequence: []*turn{{Text: "[noop]", Usage: &usage{}, number: 1}},
 		played:   map[*turn]int{},
 	}
@@ -139,14 +137,14 @@ func load(name string, src []byte) (*Client, error) {
 			c.sequence = append(c.sequence, t)
 		}
 	}
-	c.info = sdk.ModelInfo{
+	c.info = provider.ModelInfo{
 		Name:          format,
 		Family:        format,
 		ContextLength: 128_000,
 		Capabilities:  []string{provider.Vision, provider.Tools, provider.Thinking, provider.ThinkingLevels},
 	}
 	if m := f.Model; m != nil {
-		c.info = sdk.ModelInfo(*m)
+		c.info = provider.ModelInfo(*m)
 		if c.info.Name == "" {
 			c.info.Name = format
 		}
@@ -155,13 +153,13 @@ func load(name string, src []byte) (*Client, error) {
 }
 
 // Models lists the one model of the script.
-func (c *Client) Models(context.Context) ([]sdk.ModelInfo, error) {
-	return []sdk.ModelInfo{c.Model(context.Background(), "")}, nil
+func (c *Client) Models(context.Context) ([]provider.ModelInfo, error) {
+	return []provider.ModelInfo{c.Model(context.Background(), "")}, nil
 }
 
 // Model describes the model of the script under the given name; an empty name
 // stands for the script's own.
-func (c *Client) Model(_ context.Context, name string) sdk.ModelInfo {
+func (c *Client) Model(_ context.Context, name string) provider.ModelInfo {
 	info := c.info
 	info.Capabilities = slices.Clone(info.Capabilities)
 	if name != "" {
@@ -280,11 +278,11 @@ func (t *turn) matches(text string) bool { return strings.Contains(text, t.When)
 func lastWords(req *provider.Request) []string {
 	var out []string
 	for _, m := range slices.Backward(req.Messages) {
-		if m.Role != message.User {
+		if m.Role != provider.RoleUser {
 			continue
 		}
 		out = append(out, m.Content)
-		if m.Type != sdk.TypeSynthetic {
+		if m.Type != provider.TypeSynthetic {
 			break
 		}
 	}
@@ -340,12 +338,12 @@ func (t *turn) pieces(text string) []string {
 // response builds the answer; round tells how often the turn has been played.
 func (t *turn) response(req *provider.Request, round int) *provider.Response {
 	r := &provider.Response{Stop: t.Stop}
-	r.Message.Role = message.Assistant
-	r.Message.Type = sdk.TypeNormal
+	r.Message.Role = provider.RoleAssistant
+	r.Message.Type = provider.TypeNormal
 	r.Message.Content = t.Text
 	r.Message.Thinking = t.Thinking
 	if t.Thinking != "" {
-		r.Message.Thoughts = []message.Thought{{
+		r.Message.Thoughts = []provider.Thought{{
 			Provider: format, Text: t.Thinking, Signature: fmt.Sprintf("script:%d", t.number),
 		}}
 	}
@@ -363,7 +361,7 @@ func (t *turn) response(req *provider.Request, round int) *provider.Response {
 			}
 			r.Malformed[id] = c.json
 		}
-		r.Message.ToolCalls = append(r.Message.ToolCalls, sdk.MessageToolCall{ID: id, Name: c.Name, Arguments: args})
+		r.Message.ToolCalls = append(r.Message.ToolCalls, provider.ToolCall{ID: id, Name: c.Name, Arguments: args})
 		output += len(c.Name) + len(c.json)
 	}
 	if r.Stop == "" {

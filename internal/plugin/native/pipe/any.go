@@ -110,7 +110,7 @@ func (c *codec) appendMap(b []byte, m map[string]any, depth int) (_ []byte, err 
 func (c *codec) appendOther(b []byte, v reflect.Value, depth int) ([]byte, error) {
 	for i, t := range exactTypes() {
 		if v.Type() == t {
-			return c.plans[t].put(append(b, byte(tagExact+i)), v, depth+1)
+			return c.exact[i].put(append(b, byte(tagExact+i)), v, depth+1)
 		}
 	}
 	switch v.Kind() {
@@ -187,7 +187,7 @@ func (c *codec) readAny(d *decoder, depth int) (any, error) {
 	}
 	t := types[tag-tagExact]
 	v := reflect.New(t).Elem()
-	if err := c.plans[t].get(d, v, depth+1); err != nil {
+	if err := c.exact[tag-tagExact].get(d, v, depth+1); err != nil {
 		return nil, err
 	}
 	return v.Interface(), nil

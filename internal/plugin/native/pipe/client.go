@@ -8,7 +8,6 @@ import (
 	"io"
 	"reflect"
 	"sync"
-	"time"
 )
 
 // Panic is a panic in a function of the plugin.
@@ -25,7 +24,7 @@ type Client struct {
 	Task func() map[string]string
 
 	codec   *codec
-	exports map[string]export
+	exports map[string]export // By their names.
 	frames  *frameReader
 
 	write sync.Mutex
@@ -34,7 +33,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	last    uint64
-	pending map[uint64]chan reply
+	pending map[uint64]*pending
 	lost    error         // Why no reply will come any more.
 	heard   bool          // Some call was told.
 	gone    chan struct{} // Closed with it.
@@ -42,51 +41,49 @@ type Client struct {
 
 // export is a function that the plugin exports.
 type export struct {
-	number    byte
-	signature string
-	fn        Function
-	fits      bool
+	number    uint64
+	signature string // As %T prints it.
+	identity  string
 }
 
-type reply struct {
-	frame []byte // What follows the number of the call.
+// pending is a call that waits for its reply.
+type pending struct {
+	done  chan struct{} // Closed when it is there.
+	frame []byte        // What follows the number of the call.
 	err   error
 }
+
+func (p *pending) settle(frame []byte, err error) {
+	p.frame, p.err = frame, err
+	close(p.done)
+}
+
+// Pending is the error of a call whose context ended before it did. The plugin has been
+// told; nothing is read of what it still replies.
+type Pending struct {
+	err  error
+	call *pending
+}
+
+func (p *Pending) Error() string { return p.err.Error() }
+func (p *Pending) Unwrap() error { return p.err }
+
+// Done is closed when the call has ended.
+func (p *Pending) Done() <-chan struct{} { return p.call.done }
 
 // Connect waits until the plugin is loaded. Whoever calls it closes in to give up.
 func Connect(in io.Reader, out io.Writer) (*Client, error) {
 	c := &Client{
 		codec: newCodec(), exports: map[string]export{}, frames: &frameReader{in: in}, out: out,
-		pending: map[uint64]chan reply{}, gone: make(chan struct{}),
+		pending: map[uint64]*pending{}, gone: make(chan struct{}),
 	}
 	kind, d, err := c.frames.next()
 	if err == nil && kind != kindHello {
 		err = errShort
 	}
-	var omitted uint64
 	if err == nil {
-		omitted, err = d.uint()
+		err = c.hello(d)
 	}
-	for range min(omitted, 100) {
-		name, _ := d.string()
-		c.codec.omit = append(c.codec.omit, name)
-	}
-	for i, f := range Functions() {
-		if err != nil {
-			return nil, err
-		}
-		e := export{number: byte(i), fn: f}
-		if e.signature, err = d.string(); err != nil || e.signature == "" {
-			continue
-		}
-		var fits byte
-		fits, err = d.byte()
-		if e.fits = fits == 1; e.fits {
-			c.codec.learn(f.types...)
-		}
-		c.exports[f.Name] = e
-	}
-	c.codec.learn(reflect.TypeFor[map[string]string]())
 	if err != nil {
 		return nil, err
 	}
@@ -94,27 +91,52 @@ func Connect(in io.Reader, out io.Writer) (*Client, error) {
 	return c, nil
 }
 
-// Lookup returns an exported function: as a Go function that calls it or, if it
-// has another signature than the table says, as that signature.
-func (c *Client) Lookup(name string, through Caller) (fn any, signature string) {
+// hello reads the first message: what the plugin never looks at, and what it exports.
+func (c *Client) hello(d *decoder) error {
+	omitted, err := d.uint()
+	for range min(omitted, 100) {
+		name, _ := d.string()
+		c.codec.omit = append(c.codec.omit, name)
+	}
+	var count uint64
+	if err == nil {
+		count, err = d.uint()
+	}
+	for i := uint64(0); i < count && err == nil; i++ {
+		e := export{number: i}
+		var name string
+		for _, text := range []*string{&name, &e.signature, &e.identity} {
+			if *text, err = d.string(); err != nil {
+				return err
+			}
+		}
+		c.exports[name] = e
+	}
+	return err
+}
+
+// Lookup returns an exported function of type t: as a Go function that calls it or, if
+// it has another type, as that type. One without an error result panics with the error
+// of a call.
+func (c *Client) Lookup(name string, t reflect.Type, through Caller) (fn any, signature string) {
 	e, ok := c.exports[name]
 	if !ok {
 		return nil, ""
 	}
-	if !e.fits {
+	if e.identity != identity(t) {
 		return nil, e.signature
 	}
-	return e.fn.Stub(through), e.signature
+	return stub(t, name, through), e.signature
 }
 
 // Call implements Caller.
-func (c *Client) Call(ctx context.Context, function string, args func(*Writer), results func(*Reader)) error {
+func (c *Client) Call(ctx context.Context, function string, args, results []reflect.Value) error {
 	e, ok := c.exports[function]
 	if !ok {
 		return fmt.Errorf("the plugin does not export %s", function)
 	}
-	done := make(chan reply, 1)
-	id, err := c.expect(done)
+	call := &pending{done: make(chan struct{})}
+	id, err := c.expect(call)
 	if err != nil {
 		return err
 	}
@@ -123,45 +145,23 @@ func (c *Client) Call(ctx context.Context, function string, args func(*Writer), 
 		return err
 	}
 	select {
-	case r := <-done:
-		return c.settle(r, results)
+	case <-call.done:
+		return c.results(call, results)
 	case <-ctx.Done():
 	}
 	go c.cancel(id) // Not here: a plugin that reads nothing would hold it up.
-	return &Pending{ctx.Err(), done}
-}
-
-// Pending is the error of a call whose context ended before it did. The plugin has
-// been told; nothing is read of what it still replies.
-type Pending struct {
-	err  error
-	done chan reply
-}
-
-func (p *Pending) Error() string { return p.err.Error() }
-func (p *Pending) Unwrap() error { return p.err }
-
-// Wait waits until the call has ended, for a while, and reports whether it has.
-func (p *Pending) Wait(patience time.Duration) bool {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-p.done:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return &Pending{ctx.Err(), call}
 }
 
 // expect registers a call.
-func (c *Client) expect(done chan reply) (uint64, error) {
+func (c *Client) expect(call *pending) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost != nil {
 		return 0, c.lost
 	}
 	c.last++
-	c.pending[c.last] = done
+	c.pending[c.last] = call
 	return c.last, nil
 }
 
@@ -172,33 +172,33 @@ func (c *Client) forget(id uint64) {
 }
 
 // ask sends a call.
-func (c *Client) ask(ctx context.Context, id uint64, number byte, args func(*Writer)) error {
+func (c *Client) ask(ctx context.Context, id, number uint64, args []reflect.Value) error {
 	var task map[string]string
 	if c.Task != nil {
 		task = c.Task()
 	}
 	c.write.Lock()
 	defer c.write.Unlock()
-	w := &Writer{codec: c.codec, b: appendUint(newFrame(c.room, kindCall), id)}
+	b := appendUint(newFrame(c.room, kindCall), id)
 	var deadline int64
 	if t, ok := ctx.Deadline(); ok {
 		deadline = t.UnixNano()
 	}
-	w.b = append(binary.AppendVarint(w.b, deadline), number)
-	w.put(&task)
-	if args != nil {
-		args(w)
+	b = appendUint(binary.AppendVarint(b, deadline), number)
+	b, err := c.codec.append(b, reflect.ValueOf(task))
+	if err == nil {
+		b, err = c.codec.appendAll(b, args)
 	}
-	if w.err != nil {
-		return w.err
+	if err != nil {
+		return err
 	}
-	if n := len(w.b) - 4; n > MaxMessage {
+	if n := len(b) - 4; n > MaxMessage {
 		return tooLarge(n)
 	}
-	if cap(w.b) <= 1<<20 {
-		c.room = w.b
+	if cap(b) <= 1<<20 {
+		c.room = b
 	}
-	if err := sendFrame(c.out, w.b); err != nil {
+	if err := sendFrame(c.out, b); err != nil {
 		<-c.gone // The reader knows why.
 		return c.lost
 	}
@@ -212,29 +212,26 @@ func (c *Client) cancel(id uint64) {
 	_ = sendFrame(c.out, appendUint(newFrame(nil, kindCancel), id))
 }
 
-// settle reads a reply.
-func (c *Client) settle(r reply, results func(*Reader)) error {
-	if r.err != nil {
-		return r.err
+// results reads a reply.
+func (c *Client) results(call *pending, results []reflect.Value) error {
+	if call.err != nil {
+		return call.err
 	}
-	in := &Reader{codec: c.codec, d: newDecoder(r.frame)}
-	how, err := in.d.byte()
+	d := newDecoder(call.frame)
+	how, err := d.byte()
 	if err != nil {
 		return err
 	}
 	switch how {
 	case endedWell:
-		if results != nil {
-			results(in)
-		}
-		return in.err
+		return c.codec.readAll(d, results)
 	case endedBadly:
-		text, err := in.d.string()
+		text, err := d.string()
 		return cmpErr(err, errors.New(text))
 	default:
 		var p Panic
-		if p.Value, err = in.d.string(); err == nil {
-			p.Stack, err = in.d.string()
+		if p.Value, err = d.string(); err == nil {
+			p.Stack, err = d.string()
 		}
 		return cmpErr(err, &p)
 	}
@@ -256,11 +253,11 @@ func (c *Client) read() {
 			return
 		}
 		c.mu.Lock()
-		done := c.pending[id]
+		call := c.pending[id]
 		delete(c.pending, id)
 		c.mu.Unlock()
-		if done != nil {
-			done <- reply{frame: c.frames.take(d)}
+		if call != nil {
+			call.settle(c.frames.take(d), nil)
 		}
 	}
 }
@@ -270,9 +267,9 @@ func (c *Client) lose(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = &Lost{err}
-	for id, done := range c.pending {
+	for id, call := range c.pending {
 		delete(c.pending, id)
-		done <- reply{err: c.lost}
+		call.settle(nil, c.lost)
 		c.heard = true
 	}
 	close(c.gone)

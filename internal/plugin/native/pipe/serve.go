@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -40,33 +41,26 @@ func Main(exported map[string]any, omit ...string) {
 // input ends.
 func Serve(in io.Reader, out io.Writer, exported map[string]any, omit ...string) error {
 	s := &server{out: out, codec: newCodec(), calls: map[uint64]*callContext{}, end: make(chan error, 1)}
-	s.relief.read = s.read
+	s.relay.read = s.read
 	hello := appendUint(newFrame(nil, kindHello), uint64(len(omit)))
 	for _, name := range omit {
 		hello = appendString(hello, name)
 	}
-	for i, f := range Functions() {
-		if f.Name == "Execute" {
-			s.execute = byte(i)
-		}
-		fn, ok := exported[f.Name]
-		h, fits := f.serve(s.codec, fn)
-		s.handlers = append(s.handlers, h)
-		if fits {
-			s.codec.learn(f.types...)
-		}
-		if v := reflect.ValueOf(fn); !ok || v.Kind() != reflect.Func || v.IsNil() {
-			hello = appendString(hello, "")
-			continue
-		}
-		hello = appendString(hello, fmt.Sprintf("%T", fn))
-		if fits {
-			hello = append(hello, 1)
-		} else {
-			hello = append(hello, 0)
+	var names []string
+	for name, fn := range exported {
+		if v := reflect.ValueOf(fn); v.Kind() == reflect.Func && !v.IsNil() {
+			names = append(names, name)
 		}
 	}
-	s.codec.learn(reflect.TypeFor[map[string]string]())
+	slices.Sort(names)
+	hello = appendUint(hello, uint64(len(names)))
+	for _, name := range names {
+		fn := reflect.ValueOf(exported[name])
+		s.functions = append(s.functions, function{name == "Execute", serve(s.codec, fn)})
+		for _, text := range []string{name, fn.Type().String(), identity(fn.Type())} {
+			hello = appendString(hello, text)
+		}
+	}
 	if err := sendFrame(out, hello); err != nil {
 		return err
 	}
@@ -76,9 +70,9 @@ func Serve(in io.Reader, out io.Writer, exported map[string]any, omit ...string)
 
 // server is the state of Serve.
 type server struct {
-	codec    *codec
-	handlers []handler // By their place in the table.
-	end      chan error
+	codec     *codec
+	functions []function
+	end       chan error
 
 	write sync.Mutex
 	out   io.Writer
@@ -86,12 +80,17 @@ type server struct {
 	mu    sync.Mutex
 	calls map[uint64]*callContext
 
-	relief  relief
-	execute byte // The place of Execute in the table.
+	relay relay
 
 	env     sync.Mutex
 	task    map[string]string
 	covered map[string]*string // What the values of a task cover; nil: nothing.
+}
+
+// function is an exported function.
+type function struct {
+	long bool // Its calls take long, and may overlap with others.
+	call handler
 }
 
 // read takes messages from the pipe and makes the calls in them by itself: no call
@@ -112,27 +111,30 @@ func (s *server) read(r *frameReader) {
 		if err == nil {
 			ctx, err = s.begin(id, d)
 		}
+		var f *function
+		if err == nil {
+			f, err = s.function(d)
+		}
 		if err != nil {
 			s.end <- err
 			return
 		}
-		long := len(d.rest) > 0 && d.rest[0] == s.execute
-		if long {
+		if f.long {
 			go s.read(r.successor())
 		} else {
-			s.relief.begin(r)
+			s.relay.begin(r)
 		}
-		s.call(ctx, id, d)
+		s.call(ctx, id, f, d)
 		s.finish(id, ctx)
-		if long || !s.relief.end() {
+		if f.long || !s.relay.end() {
 			return
 		}
 	}
 }
 
-// relief watches whoever reads the pipe while it makes a call, and lets another
+// relay watches whoever reads the pipe while it makes a call, and lets another
 // goroutine read if that takes long. A timer for each call would cost more than the call.
-type relief struct {
+type relay struct {
 	read func(*frameReader)
 
 	mu       sync.Mutex
@@ -141,11 +143,11 @@ type relief struct {
 	watching bool
 }
 
-// tick is how often relief looks; a call is relieved after one to two of them.
+// tick is how often relay looks; another goroutine reads after one to two of them.
 const tick = time.Millisecond
 
 // begin notes that a call begins.
-func (r *relief) begin(with *frameReader) {
+func (r *relay) begin(with *frameReader) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.busy = with
@@ -157,7 +159,7 @@ func (r *relief) begin(with *frameReader) {
 }
 
 // end notes that a call has ended; false means that somebody else reads by now.
-func (r *relief) end() bool {
+func (r *relay) end() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	was := r.busy != nil
@@ -166,7 +168,7 @@ func (r *relief) end() bool {
 }
 
 // watch goes on until there was no call for a while.
-func (r *relief) watch() {
+func (r *relay) watch() {
 	last, idle := uint64(0), 0
 	for idle < 100 {
 		time.Sleep(tick)
@@ -244,50 +246,49 @@ func (s *server) finish(id uint64, c *callContext) {
 	c.cancel(context.Canceled)
 }
 
+// function reads which function a call is for.
+func (s *server) function(d *decoder) (*function, error) {
+	number, err := d.uint()
+	if err != nil || number >= uint64(len(s.functions)) {
+		return nil, errShort
+	}
+	return &s.functions[number], nil
+}
+
 // call makes one call and sends the reply.
-func (s *server) call(ctx context.Context, id uint64, d *decoder) {
-	w := &Writer{codec: s.codec, b: newFrame(nil, kindReply)}
-	w.b = appendUint(w.b, id)
-	start := len(w.b)
-	w.b = append(w.b, endedWell)
+func (s *server) call(ctx context.Context, id uint64, f *function, d *decoder) {
+	b := appendUint(newFrame(nil, kindReply), id)
+	start := len(b)
 	returned := false
 	defer func() {
 		v := recover()
 		switch {
 		case v != nil:
-			w.b = appendString(append(w.b[:start], endedInPanic), fmt.Sprint(v))
-			w.b = appendString(w.b, string(debug.Stack()))
+			b = appendString(append(b[:start], endedInPanic), fmt.Sprint(v))
+			b = appendString(b, string(debug.Stack()))
 		case !returned:
-			w.b = appendString(append(w.b[:start], endedInPanic), "runtime.Goexit")
-			w.b = appendString(w.b, "")
+			b = appendString(append(b[:start], endedInPanic), "runtime.Goexit")
+			b = appendString(b, "")
 		}
-		s.send(w.b, start)
+		s.send(b, start)
 	}()
-	err := s.perform(ctx, d, w)
-	if err == nil {
-		err = w.err
-	}
-	if n := len(w.b) - 4; err == nil && n > MaxMessage {
+	out, err := s.perform(ctx, f, d, append(b, endedWell))
+	if n := len(out) - 4; err == nil && n > MaxMessage {
 		err = tooLarge(n)
 	}
 	if err != nil {
-		w.b = appendString(append(w.b[:start], endedBadly), err.Error())
+		out = appendString(append(b[:start], endedBadly), err.Error())
 	}
-	returned = true
+	b, returned = out, true
 }
 
-func (s *server) perform(ctx context.Context, d *decoder, w *Writer) error {
-	number, err := d.byte()
-	if err != nil || int(number) >= len(s.handlers) || s.handlers[number] == nil {
-		return errShort
-	}
-	in := &Reader{codec: s.codec, d: d}
+func (s *server) perform(ctx context.Context, f *function, d *decoder, out []byte) ([]byte, error) {
 	var task map[string]string
-	if in.get(&task); in.err != nil {
-		return in.err
+	if err := s.codec.read(d, reflect.ValueOf(&task).Elem()); err != nil {
+		return nil, err
 	}
 	s.inject(task)
-	return s.handlers[number](ctx, in, w)
+	return f.call(ctx, d, out)
 }
 
 func (s *server) send(frame []byte, start int) {
