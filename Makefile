@@ -81,8 +81,12 @@ mutate: ## break what claiming tests run, print claims that do not notice; ARGS=
 conformance: ## count the statements of docs/conformance.md that tests claim
 	$(GO) run ./internal/cmd/conformance
 
+# The tests that hold tables, enumerations and types to the code write them with -update.
+GENERATED := TestArchitecture|TestAdditionsTable|TestLifecycleTable|TestHookEvents|TestPythonEvents|TestProviderEnum
+
 generate: ## write generated files anew
 	$(GO) generate ./... ./sdk/...
+	$(GO) test ./internal -run '$(GENERATED)' -update
 
 # go.mod asks for a version of the SDK that may not be published; `go mod tidy` knows no
 # workspace.

@@ -9,7 +9,11 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/tool"
 )
+
+// Question is what a tool asks the user, as Approval is what a gate asks.
+type Question = tool.Question
 
 // Approval is a call that needs a user's consent.
 type Approval struct {
@@ -18,6 +22,7 @@ type Approval struct {
 	Effects []string            // Declared side effects.
 	Asks    []lifecycle.Refusal // Who asks, and why.
 	Agent   string
+	Pattern string     // Proposed for remembering; empty: the name of the tool.
 	Keep    []Remember // For how long a decision can be remembered here; empty is all.
 }
 

@@ -28,18 +28,21 @@ const (
 	TurnEnded    EventKind = "turn_end"     // Usage of the turn, Duration, Failed, Cut.
 )
 
+// Usage is what model calls cost, as events report it.
+type Usage = provider.Usage
+
 // Event is something that happened, for faces to show. Events of one agent come
 // one at a time, in order.
 type Event struct {
-	Kind     EventKind       `json:"type"`
-	Agent    string          `json:"agent,omitempty"` // Set for events of sub-agents.
-	Text     string          `json:"text,omitempty"`
-	Tool     string          `json:"tool,omitempty"`
-	CallID   string          `json:"call_id,omitempty"`
-	Args     map[string]any  `json:"args,omitempty"`
-	Source   string          `json:"source,omitempty"`
-	Failed   bool            `json:"failed,omitempty"`
-	Cut      bool            `json:"cut,omitempty"` // The last answer ended at the output limit.
-	Duration time.Duration   `json:"duration,omitempty"`
-	Usage    *provider.Usage `json:"usage,omitempty"`
+	Kind     EventKind      `json:"type"`
+	Agent    string         `json:"agent,omitempty"` // Set for events of sub-agents.
+	Text     string         `json:"text,omitempty"`
+	Tool     string         `json:"tool,omitempty"`
+	CallID   string         `json:"call_id,omitempty"`
+	Args     map[string]any `json:"args,omitempty"`
+	Source   string         `json:"source,omitempty"`
+	Failed   bool           `json:"failed,omitempty"`
+	Cut      bool           `json:"cut,omitempty"` // The last answer ended at the output limit.
+	Duration time.Duration  `json:"duration,omitempty"`
+	Usage    *Usage         `json:"usage,omitempty"`
 }

@@ -173,8 +173,12 @@ func (a *App) openAgent(store *session.Store, approvals *guard.Approvals, reads 
 		Exists: func(name string) bool { _, ok := a.Tool(name); return ok },
 		Meta:   func(m *session.Meta) { a.completeMeta(m, approvals, reads) },
 	}
-	if a.face.Approve != nil {
-		o.Approve = agent.Remembering(a.face.Approve, keeper(a.Config().Homes, a.Workdir(), approvals), func(source, text string) {
+	if ask := a.face.Approve; ask != nil {
+		approve := func(ctx context.Context, q agent.Approval) agent.Decision {
+			q.Pattern = guard.Suggest(q.Tool, q.Args)
+			return ask(ctx, q)
+		}
+		o.Approve = agent.Remembering(approve, keeper(a.Config().Homes, a.Workdir(), approvals), func(source, text string) {
 			a.agent.Notice(source, text)
 		})
 	}

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/guard"
@@ -8,6 +10,7 @@ import (
 	"github.com/idelchi/aura/internal/profile"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/tools"
 	"github.com/idelchi/aura/internal/workspace"
 )
 
@@ -42,7 +45,8 @@ func (p Place) profileOptions(cfg *config.Config, m *models.Models) profile.Opti
 			model, err := m.For(who)
 			return agent.Model(model), err
 		},
-		Tools: func(config.Features, func(string) (tool.Tool, bool)) []tool.Tool { return workspace.BuiltinTools() },
+		LoadTools: tools.LoadTools,
+		Tools:     func(config.Features, func(string) (tool.Tool, bool)) []tool.Tool { return workspace.BuiltinTools() },
 	}
 }
 
@@ -68,9 +72,13 @@ func (p Place) SandboxRules() (*sandbox.Rules, error) {
 	return sandbox.New(sandbox.Options{Workdir: p.Workdir()}).Rules(profile.SandboxSettings(f.Sandbox)), nil
 }
 
-// PolicyMistakes says which rules of the tool policy match no call, given the names of
-// all tools.
-func (p Place) PolicyMistakes(names []string) ([]string, error) {
+// PolicyMistakes says which rules of the tool policy match no call of a built-in tool or
+// of one that is brought by an extension.
+func (p Place) PolicyMistakes(brought []string) ([]string, error) {
+	names := slices.Clone(brought)
+	for _, t := range workspace.BuiltinTools() {
+		names = append(names, t.Name)
+	}
 	return profile.PolicyMistakes(p.Config(), p.Options().Overrides, names)
 }
 

@@ -4,10 +4,7 @@ import (
 	"context"
 
 	"github.com/idelchi/aura/internal/agent"
-	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/lifecycle"
-	"github.com/idelchi/aura/internal/skills"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/workspace"
 )
 
@@ -22,11 +19,6 @@ type (
 	PluginFlags      = workspace.PluginFlags
 )
 
-// SkillPlaces lists where skills may be.
-func SkillPlaces(homes config.Homes, workdir string) []skills.Place {
-	return workspace.SkillPlaces(homes, workdir)
-}
-
 // Face is how a session meets the user. All fields are optional.
 type Face struct {
 	Observe func(agent.Event)
@@ -34,7 +26,7 @@ type Face struct {
 
 	// Approve and Ask put something to the user; nil means that nobody is there.
 	Approve func(context.Context, agent.Approval) agent.Decision
-	Ask     func(context.Context, tool.Question) ([]string, error)
+	Ask     func(context.Context, agent.Question) ([]string, error)
 
 	// Begin is told which handler is about to run, Trace what came of it. Both may be
 	// called by several goroutines.

@@ -45,6 +45,23 @@ func Sessions(homes config.Homes, workdir string) *session.Store {
 	return session.Open(dir(last)).With(roots, others...)
 }
 
+// OpenSessions opens the store that a session with the options would use.
+func OpenSessions(o Options) (*session.Store, error) {
+	homes, err := config.FindHomes(o.Homes)
+	if err != nil {
+		return nil, err
+	}
+	workdir, err := filepath.Abs(o.Homes.Workdir)
+	if err != nil {
+		return nil, fmt.Errorf("workdir: %w", err)
+	}
+	store := Sessions(homes, workdir)
+	if store == nil {
+		return nil, errors.New("no sessions are kept: there is neither a project home nor a global one")
+	}
+	return store, nil
+}
+
 // kept makes an observer that, before the first turn is written to the session, keeps
 // git away from it.
 func kept(store *session.Store, observe func(agent.Event)) func(agent.Event) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/tui"
 )
@@ -43,7 +42,7 @@ func chatOnScreen(ctx context.Context, e *env) error {
 	}
 	ui := tui.New(tui.Options{
 		In: e.in, Out: e.out, Workdir: workdir, Version: version,
-		History: historyFile(&e.flags), Suggest: guard.Suggest,
+		History: historyFile(&e.flags),
 	})
 	opening, opened := e.interruptible(ctx)
 	defer opened()

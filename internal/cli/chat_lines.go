@@ -12,7 +12,6 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
-	"github.com/idelchi/aura/internal/guard"
 	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/terminal"
 )
@@ -162,7 +161,7 @@ func (c *lineChat) prompt() string {
 // is called for Ctrl+C at a question.
 func askAtTerminal(face *app.Face, e *env, editor *plain.Editor, printer *plain.Printer, interrupt func()) {
 	o := plain.AskerOptions{
-		Editor: editor, Out: e.err, Workdir: e.flags.workdir, Suggest: guard.Suggest,
+		Editor: editor, Out: e.err, Workdir: e.flags.workdir,
 		Color: terminal.Color(e.err, os.Getenv), Interrupt: interrupt,
 	}
 	if printer != nil {

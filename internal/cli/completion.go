@@ -143,7 +143,7 @@ func modelNames(ctx context.Context, f *rootFlags) ([]string, error) {
 // sessionNames lists the names of sessions, the IDs of those without a name, and their
 // titles.
 func sessionNames(_ context.Context, f *rootFlags) (names []string, err error) {
-	store, err := f.openStore()
+	store, err := app.OpenSessions(f.options())
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/jsontext"
+	"github.com/idelchi/aura/internal/plain"
 )
 
 // env is what every command is given: the standard streams and the flags of the root.
@@ -35,7 +35,7 @@ func (e *env) warnAll(notices []string) {
 
 // printJSON prints v for scripts.
 func (e *env) printJSON(v any) error {
-	enc := jsontext.NewEncoder(e.out)
+	enc := plain.NewEncoder(e.out)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/wording"
+	sdkversion "github.com/idelchi/aura/sdk/version"
 )
 
 // rootFlags are the flags of every command.
@@ -193,7 +194,7 @@ func (f *rootFlags) options() app.Options {
 		Noop:             f.dry == "noop",
 		Debug:            f.debug,
 		ChildOptions:     app.ChildOptions{Reexec: f.reexecArgs},
-		ExtensionOptions: app.ExtensionOptions{Plugins: f.plugins, NoExtensions: f.noPython},
+		ExtensionOptions: app.ExtensionOptions{Plugins: f.plugins, NoExtensions: f.noPython, Version: sdkversion.Version},
 	}
 	o.Choice.Verbose = f.verbose
 	if f.homeSet {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/wording"
 )
 
@@ -27,7 +26,7 @@ where an extension is from, whether it is in force, and what it brings.`,
 		RunE: func(cmd *cobra.Command, kinds []string) error {
 			return e.withApp(cmd.Context(), func(ctx context.Context, a *app.App) error {
 				a.Ready(ctx)
-				return listKinds(e, a.Commands().Extensions.List(), kinds, asJSON)
+				return listKinds(e, a, kinds, asJSON)
 			})
 		},
 	}
@@ -36,46 +35,40 @@ where an extension is from, whether it is in force, and what it brings.`,
 }
 
 // listKinds prints the extensions of the named kinds; of all if none is named.
-func listKinds(e *env, all []extension.Listing, kinds []string, asJSON bool) error {
-	var names []string
-	for _, l := range all {
-		names = append(names, l.Kind.Name)
-	}
+func listKinds(e *env, a *app.App, kinds []string, asJSON bool) error {
+	set := a.Commands().Extensions
+	names := set.Kinds()
 	for _, k := range kinds {
 		if !slices.Contains(names, k) {
 			return &usageError{fmt.Errorf("list: no kind %q%s", k, wording.Hint(k, "kinds", names))}
 		}
 	}
-	items := []extension.Item{}
-	for _, l := range all {
-		if len(kinds) == 0 || slices.Contains(kinds, l.Kind.Name) {
-			items = append(items, l.Items...)
-		}
-	}
+	items := set.Items(kinds...)
 	if asJSON {
 		return e.printJSON(items)
 	}
 	w := newTable(e.out)
 	fmt.Fprintln(w, "KIND\tNAME\tSTATUS\tFROM\tBRINGS\tPATH")
 	for _, x := range items {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", x.Kind, x.Name, x.Status, x.Origin, brings(x), x.Path)
+		what := brings(x.Moments, x.Tools, x.Commands, x.Problem)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", x.Kind, x.Name, x.Status, x.Origin, what, x.Path)
 	}
 	return w.Flush()
 }
 
 // brings says in a few words what an extension adds.
-func brings(x extension.Item) string {
+func brings(moments, tools, commands []string, problem string) string {
 	var parts []string
 	for _, p := range []struct {
 		list []string
 		what string
-	}{{x.Moments, "handler"}, {x.Tools, "tool"}, {x.Commands, "command"}} {
+	}{{moments, "handler"}, {tools, "tool"}, {commands, "command"}} {
 		if n := len(p.list); n > 0 {
 			parts = append(parts, wording.Count(n, p.what))
 		}
 	}
-	if x.Problem != "" {
-		parts = append(parts, wording.Line(x.Problem, 80))
+	if problem != "" {
+		parts = append(parts, wording.Line(problem, 80))
 	}
 	return strings.Join(parts, ", ")
 }

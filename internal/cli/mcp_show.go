@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/mcp"
 )
 
 func newMCPShow(e *env, asJSON *bool) *cobra.Command {
@@ -30,10 +29,10 @@ func showServer(ctx context.Context, e *env, name string, asJSON bool) error {
 			return err
 		}
 		if asJSON {
-			return e.printJSON(newServerJSON(s))
+			return e.printJSON(s.Report())
 		}
 		fmt.Fprintln(e.out, s)
-		if s.State != mcp.Connected && s.State != mcp.Disabled {
+		if s.Unreachable() {
 			return codeError(exitError)
 		}
 		return nil

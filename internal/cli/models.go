@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/sdk"
 )
 
 func newModels(e *env) *cobra.Command {
@@ -33,7 +31,8 @@ func newModels(e *env) *cobra.Command {
 	return cmd
 }
 
-// listModels lists the models of a provider; without a name, of the agent's.
+// listModels lists the models of a provider; without a name, of the agent's. Facts that
+// are not known are left out.
 func listModels(ctx context.Context, e *env, provider string, asJSON bool) error {
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
@@ -55,12 +54,7 @@ func listModels(ctx context.Context, e *env, provider string, asJSON bool) error
 	if asJSON {
 		return e.printJSON(models)
 	}
-	return printModels(e.out, models)
-}
-
-// printModels prints a table; facts that are not known are left out.
-func printModels(out io.Writer, models []sdk.ModelInfo) error {
-	w := newTable(out)
+	w := newTable(e.out)
 	fmt.Fprintln(w, "NAME\tCONTEXT\tPARAMETERS\tCAPABILITIES")
 	for _, m := range models {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, shortNumber(int64(m.ContextLength)), shortNumber(m.ParameterCount),

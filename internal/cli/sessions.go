@@ -1,15 +1,7 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
-
-	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/session"
 )
 
 func newSessions(e *env) *cobra.Command {
@@ -28,21 +20,4 @@ func newSessions(e *env) *cobra.Command {
 		newSessionsDelete(e),
 	)
 	return cmd
-}
-
-// openStore opens the store that a session would use.
-func (f *rootFlags) openStore() (*session.Store, error) {
-	homes, err := config.FindHomes(f.options().Homes)
-	if err != nil {
-		return nil, err
-	}
-	workdir, err := filepath.Abs(f.workdir)
-	if err != nil {
-		return nil, fmt.Errorf("workdir: %w", err)
-	}
-	store := app.Sessions(homes, workdir)
-	if store == nil {
-		return nil, errors.New("no sessions are kept: there is neither a project home nor a global one")
-	}
-	return store, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/idelchi/aura/internal/app"
 )
 
 func newSessionsFork(e *env) *cobra.Command {
@@ -13,7 +15,7 @@ func newSessionsFork(e *env) *cobra.Command {
 		Args:              arguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: e.flags.offer(sessionNames),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := e.flags.openStore()
+			store, err := app.OpenSessions(e.flags.options())
 			if err != nil {
 				return err
 			}

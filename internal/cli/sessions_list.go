@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/idelchi/aura/internal/app"
 )
 
 func newSessionsList(e *env, asJSON *bool) *cobra.Command {
@@ -17,7 +19,7 @@ func newSessionsList(e *env, asJSON *bool) *cobra.Command {
 }
 
 func listSessions(e *env, asJSON bool) error {
-	store, err := e.flags.openStore()
+	store, err := app.OpenSessions(e.flags.options())
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/tool"
+	"github.com/idelchi/aura/internal/app"
+
+	"github.com/idelchi/aura/internal/commands"
 )
 
 func newSessionsShow(e *env, asJSON *bool) *cobra.Command {
@@ -20,7 +21,7 @@ func newSessionsShow(e *env, asJSON *bool) *cobra.Command {
 }
 
 func showSession(e *env, key string, asJSON bool) error {
-	store, err := e.flags.openStore()
+	store, err := app.OpenSessions(e.flags.options())
 	if err != nil {
 		return err
 	}
@@ -35,26 +36,7 @@ func showSession(e *env, key string, asJSON bool) error {
 	m := state.Meta
 	fmt.Fprintf(e.out, "# %s\n%s · agent %s · %d messages\n", m.Title, state.ID, m.Agent, len(state.Messages))
 	for _, m := range state.Messages {
-		fmt.Fprintf(e.out, "\n%s\n", messageText(m))
+		fmt.Fprintf(e.out, "\n%s\n", commands.MessageText(&m))
 	}
 	return nil
-}
-
-// messageText renders one message of a conversation for reading.
-func messageText(m message.Message) string {
-	who := m.Role
-	if m.Role == message.Tool {
-		who = "result of " + m.ToolName
-	}
-	if m.Source != "" {
-		who += ", " + m.Source
-	}
-	text := "[" + who + "]"
-	if m.Content != "" {
-		text += " " + m.Content
-	}
-	for _, c := range m.ToolCalls {
-		text += fmt.Sprintf("\n  → %s %s", c.Name, tool.ArgsJSON(c.Arguments))
-	}
-	return text
 }

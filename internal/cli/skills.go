@@ -2,13 +2,8 @@ package cli
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"github.com/idelchi/aura/internal/app"
-	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/skills"
 )
 
 func newSkills(e *env) *cobra.Command {
@@ -29,25 +24,10 @@ func newSkills(e *env) *cobra.Command {
 	return cmd
 }
 
-// findSkills finds the skills that a session would have.
-func findSkills(f *rootFlags) ([]skills.Skill, []skills.Problem, error) {
-	o := f.options().Homes
-	homes, err := config.FindHomes(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	workdir, err := filepath.Abs(o.Workdir)
-	if err != nil {
-		return nil, nil, err
-	}
-	list, problems := skills.Find(app.SkillPlaces(homes, workdir))
-	return list, problems, nil
-}
-
 // completeSkills offers the names of skills to the shell.
 func completeSkills(f *rootFlags) cobra.CompletionFunc {
 	return offerAll(func(context.Context) ([]string, error) {
-		list, _, err := findSkills(f)
+		list, _, err := f.options().Skills()
 		names := make([]string, len(list))
 		for i, s := range list {
 			names[i] = s.Name

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/idelchi/aura/internal/skills"
 )
 
 func newSkillsList(e *env, asJSON *bool) *cobra.Command {
@@ -21,7 +19,7 @@ func newSkillsList(e *env, asJSON *bool) *cobra.Command {
 
 // listSkills prints a table; skills that cannot be used make the exit code 1.
 func listSkills(e *env, asJSON bool) error {
-	list, problems, err := findSkills(&e.flags)
+	list, problems, err := e.flags.options().Skills()
 	if err != nil {
 		return err
 	}
@@ -34,9 +32,6 @@ func listSkills(e *env, asJSON bool) error {
 	}
 	switch {
 	case asJSON:
-		if list == nil {
-			list = []skills.Skill{}
-		}
 		errs = append([]error{e.printJSON(list)}, errs...)
 	case len(list) == 0 && len(problems) == 0:
 		fmt.Fprintln(e.err, "no skills yet (put one into .aura/skills)")

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/idelchi/aura/internal/skills"
 )
 
 func newSkillsShow(e *env, asJSON *bool) *cobra.Command {
@@ -19,11 +17,7 @@ func newSkillsShow(e *env, asJSON *bool) *cobra.Command {
 }
 
 func showSkill(e *env, name string, asJSON bool) error {
-	list, _, err := findSkills(&e.flags)
-	if err != nil {
-		return err
-	}
-	s, err := skills.Get(list, name)
+	s, err := e.flags.options().Skill(name)
 	if err != nil {
 		return err
 	}

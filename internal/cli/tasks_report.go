@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"github.com/idelchi/aura/internal/jsontext"
 	"github.com/idelchi/aura/internal/plain"
 	"github.com/idelchi/aura/internal/tasks"
 )
@@ -58,7 +57,7 @@ func (r *taskRunner) report(name string, rep taskReport) {
 		r.reports[name] = rep
 		return
 	}
-	if err := jsontext.NewEncoder(r.e.out).Encode(rep); err != nil && r.err == nil {
+	if err := plain.NewEncoder(r.e.out).Encode(rep); err != nil && r.err == nil {
 		r.err = err
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +14,6 @@ import (
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/config"
-	"github.com/idelchi/aura/internal/environ"
-	"github.com/idelchi/aura/internal/sh"
 	"github.com/idelchi/aura/internal/tasks"
 	"github.com/idelchi/aura/internal/tool"
 )
@@ -32,15 +29,11 @@ func taskFiles(o app.Options) *tasks.Files {
 
 // planTask makes a task ready to run; s comes without what the options say.
 func planTask(o app.Options, t *tasks.Task, s tasks.Start) (*tasks.Plan, error) {
-	workdir, err := filepath.Abs(o.Homes.Workdir)
-	if err != nil {
-		return nil, fmt.Errorf("workdir: %w", err)
-	}
-	env, err := environ.Load(o.EnvFile, workdir)
+	workdir, env, err := o.Environment()
 	if err != nil {
 		return nil, err
 	}
-	s.Workdir, s.Env, s.Vars = workdir, env.List(), o.Vars
+	s.Workdir, s.Env, s.Vars = workdir, env, o.Vars
 	return t.Plan(s)
 }
 
@@ -163,7 +156,7 @@ func (r *taskSession) Submit(ctx context.Context, line string) (string, error) {
 
 // Shell implements tasks.Session.
 func (r *taskSession) Shell(ctx context.Context, script string) (string, error) {
-	out, err := sh.Run(ctx, sh.Command{Script: script, Dir: r.Workdir(), Env: r.Env()})
+	out, err := r.Run(ctx, script)
 	switch {
 	case err != nil:
 		return "", err

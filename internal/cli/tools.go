@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/idelchi/aura/internal/app"
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/internal/wording"
 )
 
 // toolsFlags are the flags of `aura tools`.
@@ -139,7 +137,7 @@ func connectForTool(ctx context.Context, e *env, a *app.App, all bool, args []st
 
 // noTool is the error for a name that no tool has.
 func noTool(name string, names []string) error {
-	hint := cmp.Or(wording.DidYouMean(name, names), `"aura tools" lists them`)
+	hint := tool.NameHint(name, names, `"aura tools" lists them`)
 	return fmt.Errorf("no tool %q (%s)", name, hint)
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/message"
 	"github.com/idelchi/aura/internal/wording"
-	"github.com/idelchi/aura/sdk"
 )
 
 func contextState(ctx context.Context, s *Session) error {
@@ -17,7 +16,7 @@ func contextState(ctx context.Context, s *Session) error {
 	}
 	c := s.Agent.Snapshot()
 	rows := [][]string{
-		{"context", contextLine(c.Tokens)},
+		{"context", contextLine(s)},
 		{"last request", fmt.Sprintf("%d tokens, as the provider counted", c.Tokens.LastAPI)},
 		{"compaction", compactionLine(s.Agent.Profile().Settings.Compaction)},
 		{"system prompt", fmt.Sprintf("%d characters", len([]rune(system)))},
@@ -44,7 +43,8 @@ func contextState(ctx context.Context, s *Session) error {
 	return nil
 }
 
-func contextLine(t sdk.TokenState) string {
+func contextLine(s *Session) string {
+	t := s.Agent.Snapshot().Tokens
 	if t.Max == 0 {
 		return fmt.Sprintf("about %d tokens, the size of the window is unknown", t.Estimate)
 	}

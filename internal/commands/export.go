@@ -158,3 +158,22 @@ func fenced(language, text string) string {
 	fence := strings.Repeat("`", max(3, longest+1))
 	return fmt.Sprintf("%s%s\n%s\n%s\n", fence, language, strings.TrimRight(text, "\n"), fence)
 }
+
+// MessageText renders one message of a conversation for reading on a terminal.
+func MessageText(m *message.Message) string {
+	who := m.Role
+	if m.Role == message.Tool {
+		who = "result of " + m.ToolName
+	}
+	if m.Source != "" {
+		who += ", " + m.Source
+	}
+	text := "[" + who + "]"
+	if m.Content != "" {
+		text += " " + m.Content
+	}
+	for _, c := range m.ToolCalls {
+		text += fmt.Sprintf("\n  → %s %s", c.Name, tool.ArgsJSON(c.Arguments))
+	}
+	return text
+}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/idelchi/aura/internal/wording"
-	"github.com/idelchi/aura/sdk"
 )
 
 func info(ctx context.Context, s *Session) error {
@@ -18,11 +17,11 @@ func info(ctx context.Context, s *Session) error {
 		{"agent", c.Agent},
 		{"mode", orNone(c.Mode)},
 		{"provider", orNone(c.Provider)},
-		{"model", modelLine(c.ModelInfo)},
+		{"model", modelLine(c.ModelInfo.Name, c.ModelInfo.Capabilities)},
 		{"think", c.ThinkMode},
-		{"context", contextLine(c.Tokens)},
+		{"context", contextLine(s)},
 		{"workdir", c.Workdir},
-		{"session", sessionLine(s, c)},
+		{"session", sessionLine(s)},
 		{"title", orNone(c.SessionTitle)},
 		{"messages", fmt.Sprint(c.MessageCount)},
 		{"todos", fmt.Sprintf("%d pending, %d in progress, %d in all", c.TodoPending, c.TodoInProgress, c.TodoTotal)},
@@ -36,7 +35,7 @@ func info(ctx context.Context, s *Session) error {
 				c.MaxSteps,
 			),
 		},
-		{"tool calls", toolCallsLine(c.Stats)},
+		{"tool calls", toolCallsLine(s)},
 		{"tokens", fmt.Sprintf("%d in, %d out", c.Stats.TokensIn, c.Stats.TokensOut)},
 		{"compactions", fmt.Sprint(c.Stats.Compactions)},
 		{"duration", c.Stats.Duration.Round(time.Second).String()},
@@ -50,20 +49,20 @@ func info(ctx context.Context, s *Session) error {
 	return nil
 }
 
-func modelLine(m sdk.ModelInfo) string {
-	line := orNone(m.Name)
-	if len(m.Capabilities) > 0 {
-		line += " (" + strings.Join(m.Capabilities, ", ") + ")"
+func modelLine(name string, capabilities []string) string {
+	line := orNone(name)
+	if len(capabilities) > 0 {
+		line += " (" + strings.Join(capabilities, ", ") + ")"
 	}
 	return line
 }
 
-func sessionLine(s *Session, c sdk.Context) string {
+func sessionLine(s *Session) string {
 	log := s.Agent.Log()
 	if log == nil {
 		return "none: nothing is kept"
 	}
-	line := c.SessionID
+	line := s.Agent.Snapshot().SessionID
 	if name := log.Meta().Name; name != "" {
 		line += ", named " + name
 	}
@@ -73,7 +72,8 @@ func sessionLine(s *Session, c sdk.Context) string {
 	return line
 }
 
-func toolCallsLine(stats sdk.Stats) string {
+func toolCallsLine(s *Session) string {
+	stats := s.Agent.Snapshot().Stats
 	line := fmt.Sprintf("%d, %d failed", stats.ToolCalls, stats.ToolErrors)
 	const most = 5
 	var top []string

@@ -63,7 +63,7 @@ type Place interface {
 	SandboxRules() (*sandbox.Rules, error)                 // nil: off.
 	Kinds() ([]extension.Kind, error)                      // All kinds of extensions.
 	Rehearse() (names []string, problems []error, _ error) // Makes the profiles of all agents.
-	PolicyMistakes(toolNames []string) ([]string, error)   // Rules that match no call.
+	PolicyMistakes(brought []string) ([]string, error)     // Rules that match no call, given the tools of extensions.
 }
 
 const (

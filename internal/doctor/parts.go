@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/idelchi/aura/internal/extension"
-	"github.com/idelchi/aura/internal/tools"
 )
 
 // agents makes the profiles and prompts of all agents.
@@ -29,13 +28,9 @@ func agents(_ context.Context, p *patient) []Finding {
 // policy looks for rules that match nothing. Only if there seem to be some it loads what
 // else may bring tools.
 func policy(ctx context.Context, p *patient) []Finding {
-	var names []string
-	for _, t := range tools.New(tools.Options{}) {
-		names = append(names, t.Name)
-	}
-	list, err := p.place.PolicyMistakes(names)
+	list, err := p.place.PolicyMistakes(nil)
 	if err == nil && len(list) > 0 {
-		list, err = p.place.PolicyMistakes(append(names, broughtTools(ctx, p)...))
+		list, err = p.place.PolicyMistakes(broughtTools(ctx, p))
 	}
 	if err != nil {
 		return mistakes("policy", err, "")

@@ -14,7 +14,6 @@ import (
 	"github.com/idelchi/aura/internal/models"
 	"github.com/idelchi/aura/internal/provider"
 	"github.com/idelchi/aura/internal/wording"
-	"github.com/idelchi/aura/sdk"
 )
 
 // reachTime is how long a model server gets to list its models.
@@ -65,22 +64,22 @@ func reach(ctx context.Context, t models.Target) []Finding {
 	if err != nil {
 		return []Finding{unreachable(name, t.Provider, err)}
 	}
-	list := []Finding{ok(name, fmt.Sprintf("answers, %s", wording.Count(len(models), "model")))}
+	var names []string
+	for _, m := range models {
+		names = append(names, m.Name)
+	}
+	list := []Finding{ok(name, fmt.Sprintf("answers, %s", wording.Count(len(names), "model")))}
 	switch {
-	case t.Model == "" && len(models) == 0:
+	case t.Model == "" && len(names) == 0:
 		list = append(
 			list,
 			fail("model", "none is set, and the server has none", "give --model, or set model.name of the agent"),
 		)
 	case t.Model == "":
-		list = append(list, ok("model", models[0].Name+" (the first of the server)"))
-	case known(models, t.Model):
+		list = append(list, ok("model", names[0]+" (the first of the server)"))
+	case known(names, t.Model):
 		list = append(list, ok("model", t.Model))
 	default:
-		var names []string
-		for _, m := range models {
-			names = append(names, m.Name)
-		}
 		hint := cmp.Or(wording.DidYouMean(t.Model, names), `"aura models" lists them`)
 		list = append(
 			list,
@@ -91,8 +90,8 @@ func reach(ctx context.Context, t models.Target) []Finding {
 }
 
 // known reports whether a server lists a model. Ollama's names may lack the tag.
-func known(models []sdk.ModelInfo, name string) bool {
-	return slices.ContainsFunc(models, func(m sdk.ModelInfo) bool { return m.Name == name || m.Name == name+":latest" })
+func known(names []string, name string) bool {
+	return slices.Contains(names, name) || slices.Contains(names, name+":latest")
 }
 
 // unreachable says what to do about an error of a server.

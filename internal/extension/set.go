@@ -190,6 +190,26 @@ func (s *Set) List() []Listing {
 	return list
 }
 
+// Kinds names all kinds, by rank.
+func (s *Set) Kinds() (names []string) {
+	for _, l := range s.List() {
+		names = append(names, l.Kind.Name)
+	}
+	return names
+}
+
+// Items describes everything of the named kinds, by rank; of all if none is named. The
+// list is never nil.
+func (s *Set) Items(kinds ...string) []Item {
+	items := []Item{}
+	for _, l := range s.List() {
+		if len(kinds) == 0 || slices.Contains(kinds, l.Kind.Name) {
+			items = append(items, l.Items...)
+		}
+	}
+	return items
+}
+
 // Problems is what the user should know: about single extensions, and about tools that
 // had to be left out because their names are taken.
 func (s *Set) Problems(builtin []tool.Tool) []Problem {

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,6 @@ type AskerOptions struct {
 	Workdir string    // What paths in calls are relative to.
 	Color   bool
 
-	// Suggest proposes a pattern for tools.policy.auto that covers a call; nil or
-	// an empty answer proposes the name of the tool.
-	Suggest func(tool string, args map[string]any) string
 	// Pause holds back other output while a question is open; see Printer.Pause.
 	Pause func() (resume func())
 	// Interrupt is called when a question is answered with Ctrl+C, which a terminal
@@ -73,7 +71,7 @@ func (a *Asker) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 	}
 	defer end()
 	io.WriteString(a.opts.Out, a.question(q))
-	pattern := a.suggest(q)
+	pattern := cmp.Or(q.Pattern, q.Tool)
 	for {
 		r, err := a.opts.Editor.choose(
 			ctx,
@@ -153,15 +151,6 @@ func (a *Asker) cancelled(err error) agent.Decision {
 		return agent.Decision{Reason: "nobody answered"}
 	}
 	return agent.Decision{Reason: "cancelled"}
-}
-
-func (a *Asker) suggest(q agent.Approval) string {
-	if a.opts.Suggest != nil {
-		if p := a.opts.Suggest(q.Tool, q.Args); p != "" {
-			return p
-		}
-	}
-	return q.Tool
 }
 
 // previewLines is how many lines of a change are shown.

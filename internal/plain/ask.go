@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/terminal"
-	"github.com/idelchi/aura/internal/tool"
 )
 
 // Ask puts a question of the model to the user: one of its options by number, or
 // several as in "1,3", or any text where there are none. Ctrl+C returns ErrInterrupt
 // and the end of ctx its error, at once.
-func (a *Asker) Ask(ctx context.Context, q tool.Question) ([]string, error) {
+func (a *Asker) Ask(ctx context.Context, q agent.Question) ([]string, error) {
 	end, err := a.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (a *Asker) Ask(ctx context.Context, q tool.Question) ([]string, error) {
 }
 
 // choice reads the answer to a question.
-func choice(q tool.Question, text string) ([]string, error) {
+func choice(q agent.Question, text string) ([]string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil, errors.New("an answer is needed (Ctrl+C cancels)")

@@ -316,6 +316,7 @@ func TestApproveScopes(t *testing.T) {
 
 func TestApprove(t *testing.T) {
 	question := agent.Approval{
+		Pattern: "Bash:go test*",
 		Tool:    "Bash",
 		Args:    map[string]any{"command": "go test ./...\x1b[2K\u202e"},
 		Agent:   "coder",
@@ -355,7 +356,6 @@ func TestApprove(t *testing.T) {
 			x := newConsole(t)
 			pressed, paused := false, 0
 			a := asker(x, AskerOptions{
-				Suggest:   func(string, map[string]any) string { return "Bash:go test*" },
 				Interrupt: func() { pressed = true },
 				Pause:     func() func() { paused++; return func() { paused-- } },
 			})
@@ -383,11 +383,11 @@ func TestApproveLines(t *testing.T) {
 	const pattern = "Bash:=rm -rf tmp\nls\t/"
 	for _, keys := range [][]string{{"p", "s"}, {"p", "b", "p", "s"}} {
 		x := newConsole(t)
-		a := asker(x, AskerOptions{Suggest: func(string, map[string]any) string { return pattern }})
+		a := asker(x, AskerOptions{})
 		got := approve(
 			t.Context(),
 			a,
-			agent.Approval{Tool: "Bash", Args: map[string]any{"command": "rm -rf tmp\nls\t/"}},
+			agent.Approval{Tool: "Bash", Args: map[string]any{"command": "rm -rf tmp\nls\t/"}, Pattern: pattern},
 		)
 		for i, key := range keys {
 			if i%2 == 0 {

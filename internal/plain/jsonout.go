@@ -8,7 +8,6 @@ import (
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/jsontext"
-	"github.com/idelchi/aura/internal/provider"
 )
 
 // Report is the object that --output json writes, and the last line of
@@ -19,7 +18,7 @@ type Report struct {
 	Agent     string         `json:"agent"`
 	Model     string         `json:"model"`
 	Turns     []TurnReport   `json:"turns"`
-	Usage     provider.Usage `json:"usage"` // Sum of the turns, sub-agents included.
+	Usage     agent.Usage    `json:"usage"` // Sum of the turns, sub-agents included.
 	ToolCalls []CallReport   `json:"tool_calls"`
 	Notices   []NoticeReport `json:"notices"`
 	Error     *string        `json:"error"`
@@ -27,12 +26,12 @@ type Report struct {
 
 // TurnReport is one prompt and what came of it.
 type TurnReport struct {
-	Prompt     string         `json:"prompt"`
-	Answer     string         `json:"answer"`
-	Usage      provider.Usage `json:"usage"`
-	Failed     bool           `json:"failed"`
-	Cut        bool           `json:"cut,omitempty"` // The answer ended at the output limit.
-	DurationMS int64          `json:"duration_ms"`
+	Prompt     string      `json:"prompt"`
+	Answer     string      `json:"answer"`
+	Usage      agent.Usage `json:"usage"`
+	Failed     bool        `json:"failed"`
+	Cut        bool        `json:"cut,omitempty"` // The answer ended at the output limit.
+	DurationMS int64       `json:"duration_ms"`
 }
 
 // CallReport is one tool call.
@@ -49,6 +48,9 @@ type NoticeReport struct {
 	Source string `json:"source"`
 	Text   string `json:"text"`
 }
+
+// NewEncoder encodes JSON as all output for scripts is: <, > and & stay as they are.
+func NewEncoder(w io.Writer) *json.Encoder { return jsontext.NewEncoder(w) }
 
 // collector builds a Report from events.
 type collector struct {
@@ -154,7 +156,7 @@ func NewJSON(w io.Writer) *JSON { return &JSON{w: w, collector: newCollector()} 
 func (j *JSON) Observe(e agent.Event) { j.observe(e) }
 
 // Finish writes the report.
-func (j *JSON) Finish(o Outcome) error { return jsontext.NewEncoder(j.w).Encode(j.finish(o)) }
+func (j *JSON) Finish(o Outcome) error { return NewEncoder(j.w).Encode(j.finish(o)) }
 
 // Stream is the output that writes every event as a line of JSON.
 type Stream struct {
@@ -165,7 +167,7 @@ type Stream struct {
 
 // NewStream makes the output of --output stream-json.
 func NewStream(w io.Writer) *Stream {
-	return &Stream{enc: jsontext.NewEncoder(w), collector: newCollector()}
+	return &Stream{enc: NewEncoder(w), collector: newCollector()}
 }
 
 // eventLine is an event as it is written: the duration in milliseconds instead of

@@ -47,7 +47,7 @@ func TestEndless(t *testing.T) {
 				t,
 				dir,
 				"a",
-				"timeout: 20ms",
+				"timeout: 300ms",
 				tt.imports,
 				hook(
 					lifecycle.BeforeChat,

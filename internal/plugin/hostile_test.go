@@ -97,7 +97,7 @@ func TestEndlessLoop(t *testing.T) {
 		t,
 		dir,
 		"a",
-		"timeout: 20ms",
+		"timeout: 300ms",
 		"",
 		"var n int\n\n"+hook(lifecycle.BeforeChat, "\tfor {\n\t\tn++\n\t}")+toolSource("Probe", `"x"`),
 	)
@@ -126,7 +126,7 @@ func TestEndlessLoop(t *testing.T) {
 // A command that never ends is given up and names its plugin.
 func TestEndlessCommand(t *testing.T) {
 	t.Parallel()
-	s := one(t, "timeout: 20ms", "", `
+	s := one(t, "timeout: 300ms", "", `
 func Command() sdk.CommandSchema { return sdk.CommandSchema{Name: "x"} }
 
 func ExecuteCommand(ctx context.Context, args string, _ sdk.Context) (sdk.CommandResult, error) {

@@ -1,13 +1,11 @@
 package profile
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/internal/wording"
 )
 
 // CheckFilters finds names on the command line that no tool has: who leaves out "Bsh"
@@ -30,7 +28,7 @@ func (p *Profiles) CheckFilters() error {
 			if known || pending(pattern, names) || strings.Contains(pattern, "*") && servers > 0 {
 				continue
 			}
-			hint := cmp.Or(wording.DidYouMean(pattern, names), `"aura tools" lists them`)
+			hint := tool.NameHint(pattern, names, `"aura tools" lists them`)
 			return fmt.Errorf("%s: there is no tool %q (%s)", f.flag, pattern, hint)
 		}
 	}

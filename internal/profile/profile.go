@@ -31,6 +31,8 @@ type Options struct {
 	Model func(config.Model) (agent.Model, error)
 	// Tools makes all tools there are; find is asked for one of them while tools run.
 	Tools func(f config.Features, find func(name string) (tool.Tool, bool)) []tool.Tool
+	// LoadTools makes the tool that loads the deferred ones.
+	LoadTools func(deferred []tool.Tool) tool.Tool
 	// Servers are the MCP servers; nil means none.
 	Servers func() Servers
 	// Stale makes the question whether the named MCP servers have changed since a profile

@@ -1,15 +1,12 @@
 package profile
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/idelchi/aura/internal/tool"
-	"github.com/idelchi/aura/internal/tools"
-	"github.com/idelchi/aura/internal/wording"
 )
 
 // define lays the tool definitions of the configuration over the tools.
@@ -57,7 +54,7 @@ func (p *Profiles) offer(list []tool.Tool, layers []tool.Filter, deferred []stri
 	if len(later) == 0 {
 		return now, nil
 	}
-	load := p.define([]tool.Tool{tools.LoadTools(later)})[0]
+	load := p.define([]tool.Tool{p.opts.LoadTools(later)})[0]
 	refused := slices.ContainsFunc(
 		layers,
 		func(f tool.Filter) bool { return !(tool.Filter{Disabled: f.Disabled}).Allows(load.Name) },
@@ -89,7 +86,7 @@ func (p *Profiles) Undefined() []string {
 		if slices.Contains(names, name) || pending(name, names) {
 			continue
 		}
-		hint := cmp.Or(wording.DidYouMean(name, names), "it may come from an extension that is off")
+		hint := tool.NameHint(name, names, "it may come from an extension that is off")
 		s := p.opts.Config.Definitions[name].Source
 		list = append(list, fmt.Sprintf("%s:%d: there is no tool %q (%s)", s.File, s.Line, name, hint))
 	}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -323,4 +324,10 @@ func list(values []any) string {
 		words[i] = bare(v)
 	}
 	return strings.Join(words, ", ")
+}
+
+// NameHint is what to say about a tool that does not exist: the name that was probably
+// meant, else otherwise.
+func NameHint(name string, names []string, otherwise string) string {
+	return cmp.Or(wording.DidYouMean(name, names), otherwise)
 }

@@ -10,16 +10,15 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"github.com/alecthomas/chroma/v2"
-
+	"github.com/idelchi/aura/internal/highlight"
 	"github.com/idelchi/aura/internal/terminal"
 	"github.com/idelchi/aura/internal/width"
 )
 
 // painter draws Markdown and code. What it needs is made when it is first needed.
 type painter struct {
-	parser parser.Parser
-	lexers map[string]chroma.Lexer // By file; nil where there is none.
+	parser      parser.Parser
+	highlighter highlight.Highlighter
 }
 
 // markdown draws a text. If fence is not empty, the text is the middle of a code

@@ -251,7 +251,7 @@ func (m *model) ended(e *ended) tea.Cmd {
 		if e.err == nil {
 			m.pick = newPicker("Models", options(list), command("model"))
 		}
-	case sessionsList:
+	case pickSessions:
 		if e.err == nil {
 			m.showSessions(list)
 		}

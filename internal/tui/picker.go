@@ -155,24 +155,7 @@ func (m *model) pickMode() {
 	m.pick = newPicker("Modes", options(list), command("mode"))
 }
 
-func (m *model) showSessions(l sessionsList) {
-	list := make([]option, len(l.list))
-	for i, info := range l.list {
-		title := wording.FirstLine(info.Title)
-		if info.Name != "" {
-			title = info.Name + ": " + title
-		}
-		list[i] = option{
-			name: info.Updated.Local().
-				Format("2006-01-02 15:04") +
-				"  " + info.ID[:min(8, len(info.ID))],
-			value:  info.ID,
-			detail: fmt.Sprintf("%s, %s", title, wording.Count(info.Messages, "message")),
-			active: info.ID == l.active,
-		}
-	}
-	m.pick = newPicker("Sessions", list, command("resume"))
-}
+func (m *model) showSessions(list []option) { m.pick = newPicker("Sessions", list, command("resume")) }
 
 func (m *model) pickHistory() {
 	entries := m.ui.history.Entries()

@@ -13,7 +13,6 @@ import (
 	"github.com/idelchi/aura/internal/line"
 	"github.com/idelchi/aura/internal/render"
 	"github.com/idelchi/aura/internal/terminal"
-	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/width"
 )
 
@@ -34,7 +33,7 @@ type question struct {
 	preview  pane
 	pattern  string
 	fixed    bool // The pattern cannot be edited: the field would show another one.
-	ask      *tool.Question
+	ask      *agent.Question
 
 	stage    stage
 	field    *line.Editor
@@ -69,7 +68,7 @@ func changes(e *line.Editor, name, typed string) bool {
 	return e.Value() != before
 }
 
-func newAsk(q tool.Question) *question {
+func newAsk(q agent.Question) *question {
 	return &question{ask: &q, field: oneLine(), chosen: map[int]bool{}, done: make(chan struct{})}
 }
 

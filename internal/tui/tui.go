@@ -4,6 +4,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,7 +25,6 @@ import (
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/line/history"
 	"github.com/idelchi/aura/internal/render"
-	"github.com/idelchi/aura/internal/tool"
 )
 
 // Session is what the interface talks to. All its methods are called by one
@@ -45,9 +45,6 @@ type Options struct {
 	History string    // File of what was typed; empty = none.
 	Version string    // Of the program, for the greeting.
 	Logger  *slog.Logger
-
-	// Suggest proposes a pattern under which a call can be approved for good.
-	Suggest func(tool string, args map[string]any) string
 }
 
 // UI is the interface of one session. Its methods Observe, Print, Approve, Ask,
@@ -81,9 +78,6 @@ func New(o Options) *UI {
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()
-	}
-	if o.Suggest == nil {
-		o.Suggest = func(tool string, _ map[string]any) string { return tool }
 	}
 	return &UI{
 		opts:    o,
@@ -266,7 +260,7 @@ func (u *UI) Trace(r lifecycle.Record) {
 
 // Approve shows a call and lets the user decide. It returns at once when ctx ends.
 func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
-	ask := newApproval(q, render.Preview(u.opts.Workdir, q.Tool, q.Args, maxChange), u.opts.Suggest(q.Tool, q.Args))
+	ask := newApproval(q, render.Preview(u.opts.Workdir, q.Tool, q.Args, maxChange), cmp.Or(q.Pattern, q.Tool))
 	if err := u.put(ctx, ask); err != nil {
 		return agent.Decision{Reason: "cancelled"}
 	}
@@ -274,7 +268,7 @@ func (u *UI) Approve(ctx context.Context, q agent.Approval) agent.Decision {
 }
 
 // Ask puts a question of the model to the user. It returns at once when ctx ends.
-func (u *UI) Ask(ctx context.Context, q tool.Question) ([]string, error) {
+func (u *UI) Ask(ctx context.Context, q agent.Question) ([]string, error) {
 	ask := newAsk(q)
 	if err := u.put(ctx, ask); err != nil {
 		return nil, err

@@ -3,12 +3,13 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/idelchi/aura/internal/agent"
 	"github.com/idelchi/aura/internal/commands"
 	"github.com/idelchi/aura/internal/message"
-	"github.com/idelchi/aura/internal/session"
+	"github.com/idelchi/aura/internal/wording"
 )
 
 // job is something for the goroutine that owns the session.
@@ -251,18 +252,26 @@ func listSessions() job {
 				"no sessions are kept: there is neither a project home nor a global one (see aura init)",
 			)
 		}
-		list, err := store.List()
-		return pickSessions(list, logID(s.Agent())), err
+		saved, err := store.List()
+		list := make(pickSessions, len(saved))
+		for i, info := range saved {
+			title := wording.FirstLine(info.Title)
+			if info.Name != "" {
+				title = info.Name + ": " + title
+			}
+			list[i] = option{
+				name:   info.Updated.Local().Format("2006-01-02 15:04") + "  " + info.ID[:min(8, len(info.ID))],
+				value:  info.ID,
+				detail: fmt.Sprintf("%s, %s", title, wording.Count(info.Messages, "message")),
+				active: info.ID == logID(s.Agent()),
+			}
+		}
+		return list, err
 	}}
 }
 
 type (
 	remark       string // For the transcript.
 	pickModels   []commands.Choice
-	sessionsList struct {
-		list   []session.Info
-		active string
-	}
+	pickSessions []option
 )
-
-func pickSessions(list []session.Info, active string) sessionsList { return sessionsList{list, active} }

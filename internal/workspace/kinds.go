@@ -19,8 +19,6 @@ import (
 	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/tool"
 	"github.com/idelchi/aura/internal/tools"
-	"github.com/idelchi/aura/sdk"
-	"github.com/idelchi/aura/sdk/version"
 )
 
 // Session is what extensions need of the session that they take part in. The zero value
@@ -59,7 +57,7 @@ func (w *Workspace) KindsFor(cfg *config.Config, s Session) ([]extension.Kind, e
 		hooks.Kind(shell),
 		plugin.Kind(plugins, w.opts.Plugins.Without),
 		pyext.Kind(python),
-		skills.Kind(SkillPlaces(cfg.Homes, w.workdir)),
+		skills.Kind(skillPlaces(cfg.Homes, w.workdir)),
 		mcp.Kind(servers),
 	}, nil
 }
@@ -94,13 +92,15 @@ func (w *Workspace) pluginOptions(cfg *config.Config, f config.Features) plugin.
 		home = "" // A plugin that wants it has to cope.
 	}
 	o := f.Plugins
-	return plugin.Options{
+	out := plugin.Options{
 		Dirs: cfg.PluginDirs(), Include: o.Include, Exclude: o.Exclude, Unsafe: o.Unsafe || w.opts.Plugins.Unsafe,
 		Global: o.Config.Global, Local: o.Config.Local, Environ: w.env.List,
 		TaskEnv: func() map[string]string { return w.opts.Task.Env },
-		Tool:    sdk.ToolConfig{HomeDir: home, ConfigDir: cfg.Homes.Last()}, Builtin: BuiltinTools(),
-		Native: plugin.Native{Workdir: w.workdir, Confining: w.opts.Plugins.Confining},
+		Builtin: BuiltinTools(),
+		Native:  plugin.Native{Workdir: w.workdir, Confining: w.opts.Plugins.Confining},
 	}
+	out.Tool.HomeDir, out.Tool.ConfigDir = home, cfg.Homes.Last()
+	return out
 }
 
 // pythonSession is what the configuration and the command line say about Python extensions.
@@ -143,7 +143,7 @@ func (w *Workspace) Python() (pyext.Source, error) {
 // say so.
 func (w *Workspace) serverSource(cfg *config.Config, f config.Features) mcp.Source {
 	return mcp.Source{
-		Options: mcp.Options{Dir: w.workdir, Env: w.env.List, Client: version.Version},
+		Options: mcp.Options{Dir: w.workdir, Env: w.env.List, Client: w.opts.Version},
 		Load: func() ([]mcp.Server, error) {
 			if w.opts.Confined {
 				return nil, nil
@@ -162,8 +162,8 @@ func (w *Workspace) serverSource(cfg *config.Config, f config.Features) mcp.Sour
 	}
 }
 
-// SkillPlaces lists where skills may be.
-func SkillPlaces(homes config.Homes, workdir string) []skills.Place {
+// skillPlaces lists where skills may be.
+func skillPlaces(homes config.Homes, workdir string) []skills.Place {
 	dirs, _ := config.Within(workdir)
 	return skills.Places(homes.Global, homes.Projects, dirs)
 }

@@ -1,8 +1,13 @@
 package workspace
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"github.com/idelchi/aura/internal/config"
+	"github.com/idelchi/aura/internal/environ"
 	"github.com/idelchi/aura/internal/lifecycle"
+	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/tool"
 )
 
@@ -29,10 +34,43 @@ type Options struct {
 	Watch []lifecycle.Binding
 }
 
-// ExtensionOptions are about plugins and Python extensions.
+// Environment tells where a session without a task would work, and with which environment.
+func (o Options) Environment() (workdir string, env []string, err error) {
+	if workdir, err = filepath.Abs(o.Homes.Workdir); err != nil {
+		return "", nil, fmt.Errorf("workdir: %w", err)
+	}
+	list, err := environ.Load(o.EnvFile, workdir)
+	return workdir, list.List(), err
+}
+
+// Skills finds the skills that a session would have; the list is never nil.
+func (o Options) Skills() ([]skills.Skill, []skills.Problem, error) {
+	homes, err := config.FindHomes(o.Homes)
+	if err != nil {
+		return nil, nil, err
+	}
+	workdir, err := filepath.Abs(o.Homes.Workdir)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, problems := skills.Find(skillPlaces(homes, workdir))
+	return append([]skills.Skill{}, list...), problems, nil
+}
+
+// Skill finds one of the skills that a session would have.
+func (o Options) Skill(name string) (skills.Skill, error) {
+	list, _, err := o.Skills()
+	if err != nil {
+		return skills.Skill{}, err
+	}
+	return skills.Get(list, name)
+}
+
+// ExtensionOptions are about plugins, Python extensions and MCP servers.
 type ExtensionOptions struct {
 	Plugins      PluginFlags
-	NoExtensions bool // --without-extensions.
+	NoExtensions bool   // --without-extensions.
+	Version      string // Ours, as MCP servers are told.
 }
 
 // PluginFlags are what the command line says about plugins.

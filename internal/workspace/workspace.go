@@ -60,6 +60,11 @@ func ReadConfig(o Options) (*config.Config, error) {
 
 // Shell runs a `bash:` term of a condition.
 func (w *Workspace) Shell(ctx context.Context, command string) bool {
-	r, err := sh.Run(ctx, sh.Command{Script: command, Dir: w.workdir, Env: w.env.List()})
+	r, err := w.Run(ctx, command)
 	return err == nil && r.ExitCode == 0
+}
+
+// Run runs a shell script in the working directory, with the environment of the session.
+func (w *Workspace) Run(ctx context.Context, script string) (sh.Result, error) {
+	return sh.Run(ctx, sh.Command{Script: script, Dir: w.workdir, Env: w.env.List()})
 }

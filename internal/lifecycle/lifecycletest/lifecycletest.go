@@ -248,7 +248,7 @@ func Cases() []Case {
 		{
 			"timeout",
 			[]Behaviour{
-				{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond},
+				{Name: "a", Moment: before, Hang: true, Timeout: 300 * time.Millisecond},
 				{Name: "b", Moment: before, Say: "still here"},
 			},
 			toolCall(),
@@ -264,7 +264,7 @@ func Cases() []Case {
 		{
 			"timeout closed gate",
 			[]Behaviour{
-				{Name: "a", Moment: before, Hang: true, Timeout: 20 * time.Millisecond, OnFailure: lifecycle.Deny},
+				{Name: "a", Moment: before, Hang: true, Timeout: 300 * time.Millisecond, OnFailure: lifecycle.Deny},
 			},
 			toolCall(),
 			2,
