@@ -47,7 +47,10 @@ func TestShape(t *testing.T) {
 	}
 	r := hooks.Runner{
 		Pre: []hooks.Entry{
-			{Name: "n", Matcher: nil, Files: "*.go", Command: "true", Timeout: time.Second, Silent: true},
+			{
+				Name: "n", Matcher: nil, Files: "*.go", Command: "echo no >&2; exit 2", Timeout: 10 * time.Second,
+				Silent: false,
+			},
 		},
 		Post:    nil,
 		OnStart: func(string) {},
@@ -72,7 +75,14 @@ func TestShape(t *testing.T) {
 		!strings.Contains(string(text), `"output":"ok"`) {
 		t.Error(string(text))
 	}
-	var _ hooks.Result = r.RunPre(context.Background(), "Bash", nil, "/")
+	if got := r.RunPre(context.Background(), "Bash", nil, "/"); got != (hooks.Result{}) {
+		t.Errorf("no file of the hook: %+v", got)
+	}
+	if got := r.RunPre(context.Background(), "Write", ev.Tool.Input, "/"); got != (hooks.Result{
+		Blocked: true, Message: "no",
+	}) {
+		t.Errorf("a file of the hook, in a struct: %+v", got)
+	}
 	pre, post, err := hooks.Order(config.Hooks{"a": one("pre", "true"), "b": one("post", "true")})
 	if strings.Join(pre, " ") != "a" || strings.Join(post, " ") != "b" || err != nil {
 		t.Error(pre, post, err)

@@ -105,12 +105,15 @@ func (m *maker) negate(cond ast.Expr) {
 	m.add(cond.Pos(), cond.End(), "!("+m.code(cond)+")", "condition "+m.code(cond)+" negated")
 }
 
+// replacement takes the place of any text.
+const replacement = "mutated"
+
 // literal changes a constant.
 func (m *maker) literal(l *ast.BasicLit) {
 	switch l.Kind {
 	case token.STRING:
-		if text, err := strconv.Unquote(l.Value); err == nil {
-			m.add(l.Pos(), l.End(), strconv.Quote("mutated "+text), l.Value+" changed")
+		if _, err := strconv.Unquote(l.Value); err == nil {
+			m.add(l.Pos(), l.End(), strconv.Quote(replacement), l.Value+" changed")
 		}
 	case token.INT:
 		m.add(l.Pos(), l.End(), "("+l.Value+"+1)", l.Value+" becomes "+l.Value+"+1")

@@ -123,8 +123,8 @@ func (m *mutation) group(ctx context.Context, tests []claimedTest) (results []ou
 		if !m.wants(t) {
 			continue
 		}
-		if reach[i] == nil {
-			fmt.Fprintf(m.out, "%s: does not run here\n", t)
+		if len(reach[i]) == 0 {
+			fmt.Fprintf(m.out, "%s: fails, or runs no function of its package\n", t)
 			continue
 		}
 		r, err := m.test(ctx, t, reach[i], users)

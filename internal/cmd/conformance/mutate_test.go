@@ -40,8 +40,8 @@ func f(a int, b bool) (string, error) {
 		"returned error becomes nil":   "\t\treturn \"\", nil\n",
 		"dropped: call()":              "\t\n",
 		"true becomes false":           "\tx := false\n",
-		`"yes" changed`:                "\treturn \"mutated yes\", err\n",
-		`"no: %d" changed`:             "\t\treturn \"\", fmt.Errorf(\"mutated no: %d\", a)\n",
+		`"yes" changed`:                "\treturn \"mutated\", err\n",
+		`"no: %d" changed`:             "\t\treturn \"\", fmt.Errorf(\"mutated\", a)\n",
 	} {
 		i := slices.IndexFunc(list, func(m mutant) bool { return m.what == what })
 		if i < 0 {
