@@ -199,10 +199,8 @@ func newParrot(config.Provider, provider.Options) (provider.Client, error) { ret
 	{
 		what: "a field of the snapshot",
 		edits: []edit{
-			{
-				"sdk/context.go", "SystemPrompt string `json:\"system_prompt\"`",
-				"\n\tTideHeight int `json:\"tide_height\"`\n",
-			},
+			{"sdk/context.go", "SystemPrompt string `json:\"system_prompt\"`", "\n\tTideHeight int " +
+				"`json:\"tide_height\"`\n"},
 			{"internal/agent/agent.go", "SystemPrompt: a.prompt(),", "\t\tTideHeight: 3,\n"},
 		},
 		more: "where it is known: `internal/conversation/conversation.go`, or `internal/agent/agent.go`; " +
@@ -230,12 +228,8 @@ func weather(context.Context, *patient) []Finding { return []Finding{ok("weather
 	},
 	{
 		what: "a command that runs others, for policy",
-		edits: []edit{
-			{
-				"internal/sh/wrappers.go", "switch name = path.Base(name); name {",
-				"\tcase \"softly\":\n\t\treturn wrapper{}, true\n",
-			},
-		},
+		edits: []edit{{"internal/sh/wrappers.go", "switch name = path.Base(name); name {",
+			"\tcase \"softly\":\n\t\treturn wrapper{}, true\n"}},
 		more: "a case in `internal/sh/commands_test.go`",
 	},
 	{
@@ -390,10 +384,8 @@ func TestAdditions(t *testing.T) {
 	}
 	w.run("", "gofmt", "-w", "sdk/context.go", "internal/config/features.go")
 	w.run("sdk", "go", "generate", "./...")
-	w.run(
-		"", "go", "test", "./internal", "-run", "TestHookEvents|TestPythonEvents|TestProviderEnum|TestLayers",
-		"-update",
-	)
+	const written = "TestHookEvents|TestPythonEvents|TestProviderEnum|TestLayers"
+	w.run("", "go", "test", "./internal", "-run", written, "-update")
 	w.run("", "go", "build", "-o", "aura-added", ".")
 	if t.Failed() {
 		return
@@ -431,9 +423,8 @@ func (w *workshop) tide(aura string) {
 		"p: {type: script, script: ../../../turns.yaml}\npet: {type: parrot}\n")
 	w.write("project/turns.yaml", "turns: [{text: ok}, {text: ok}]\nloop: true\n")
 	w.write("project/.aura/config/features/f.yaml", "{}\n")
-	w.write(
-		"project/.aura/config/hooks/tide.yaml", "tide: {event: tide, command: 'grep -o \"height.:7\" >>seen.hook'}\n",
-	)
+	w.write("project/.aura/config/hooks/tide.yaml", "tide: {event: tide, command: 'grep -o \"height.:7\" "+
+		">>seen.hook'}\n")
 	for _, engine := range []string{"yaegi", "native"} {
 		dir := "project/.aura/plugins/" + engine + "tide/"
 		w.write(dir+"go.mod", "module "+engine+"tide\n\ngo 1.25\n\nrequire github.com/idelchi/aura/sdk v0.1.0\n")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/mcp"
-	"github.com/idelchi/aura/sdk"
+	"github.com/idelchi/aura/internal/tool"
 )
 
 // servers are the MCP servers of the session.
@@ -25,7 +25,7 @@ func (a *App) allowedServers() []string {
 // there when the model is first called.
 func (a *App) startServers(ctx context.Context) {
 	s := a.servers()
-	snapshot := func() sdk.Context {
+	snapshot := func() tool.Context {
 		a.agent.ResolveModel(ctx) // Conditions may be about the model.
 		return a.agent.Snapshot()
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/idelchi/aura/internal/profile"
 	"github.com/idelchi/aura/internal/sandbox"
 	"github.com/idelchi/aura/internal/session"
-	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/workspace"
 )
 
@@ -106,9 +105,9 @@ func (a *App) commandSession(
 // skillsOf are the skills that are in force: after a reload they are others.
 type skillsOf struct{ set *extension.Set }
 
-func (s skillsOf) Table() string { return extension.Find[*skills.Set](s.set).Table() }
+func (s skillsOf) Table() string { return extension.Find[commands.Skills](s.set).Table() }
 func (s skillsOf) Text(name string) (string, error) {
-	return extension.Find[*skills.Set](s.set).Text(name)
+	return extension.Find[commands.Skills](s.set).Text(name)
 }
 
 // allCommands are the commands of the session, and those that others hide.

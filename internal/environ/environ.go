@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/idelchi/aura/internal/config"
 )
 
 // defaultEnvFile is read when no other is named; it need not exist.
@@ -21,14 +19,18 @@ const defaultEnvFile = "secrets.env"
 // those of the task. The zero value is that of the process.
 type Environ struct{ over map[string]string }
 
+// Reader reads the variables of an environment file. A missing file is an error only when
+// it is required. config.LoadEnvFile is one.
+type Reader func(path string, required bool) (map[string]string, error)
+
 // Load reads an environment file. An empty path is the usual one in workdir, which need
 // not exist.
-func Load(path, workdir string) (Environ, error) {
+func Load(read Reader, path, workdir string) (Environ, error) {
 	required := path != ""
 	if !required {
 		path = filepath.Join(workdir, defaultEnvFile)
 	}
-	values, err := config.LoadEnvFile(path, required)
+	values, err := read(path, required)
 	if err != nil && required {
 		err = fmt.Errorf("--env-file: %w", err)
 	}

@@ -39,7 +39,7 @@ func (o Options) Environment() (workdir string, env []string, err error) {
 	if workdir, err = filepath.Abs(o.Homes.Workdir); err != nil {
 		return "", nil, fmt.Errorf("workdir: %w", err)
 	}
-	list, err := environ.Load(o.EnvFile, workdir)
+	list, err := environ.Load(config.LoadEnvFile, o.EnvFile, workdir)
 	return workdir, list.List(), err
 }
 

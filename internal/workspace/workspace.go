@@ -36,7 +36,7 @@ func Read(o Options) (*Workspace, error) {
 		return nil, fmt.Errorf("workdir: %s is not a directory", w.workdir)
 	}
 	if !o.Confined { // A child gets its whole environment from its parent.
-		if w.env, err = environ.Load(o.EnvFile, start); err != nil {
+		if w.env, err = environ.Load(config.LoadEnvFile, o.EnvFile, start); err != nil {
 			return nil, err
 		}
 	}
