@@ -60,7 +60,7 @@ func chatInLines(ctx context.Context, e *env) error {
 			err = codeError(why.code)
 		}
 	}
-	c.printer.Finish(plain.Outcome{})
+	_ = c.printer.Finish(plain.Outcome{}) // A terminal that cannot be written to cannot be told so.
 	return errors.Join(err, c.app.Close(reason))
 }
 
