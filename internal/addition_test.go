@@ -132,7 +132,7 @@ import (
 
 // checkQuiet refuses to shout.
 func (o Options) checkQuiet(_ context.Context, ev *lifecycle.Event) (lifecycle.Reply, error) {
-	if beforeTool(ev).ToolName == "Shout" {
+	if ev.BeforeTool().ToolName == "Shout" {
 		return refuse("it is night")
 	}
 	return lifecycle.Reply{}, nil
