@@ -63,7 +63,7 @@ unit: ## the tests, with the race detector where there is a C compiler
 	@$(if $(RACE),,echo "no C compiler: without the race detector;") \
 	all=$$($(GO) list ./... ./sdk/...) && shape=$$($(GO) list $(SHAPE)) || exit 1; \
 	packages=$$(grep -vxF "$$shape" <<<"$$all"); \
-	echo "$(GO) test $(RACE) -vet=off <all but $(SHAPE)>"; \
+	echo "$(GO) test $(RACE) -vet=off <all but $(SHAPE)>"; export GORACE=atexit_sleep_ms=10; \
 	$(GO) test $(RACE) -vet=off $$packages
 
 cross: ## build for the other systems

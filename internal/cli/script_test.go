@@ -77,6 +77,8 @@ func params(t *testing.T, dir, format string) testscript.Params {
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("FORMAT", format)
+			// With the race detector each program would wait a second before it ends.
+			e.Setenv("GORACE", "atexit_sleep_ms=10")
 			examples, err := filepath.Abs("../../examples")
 			if err != nil {
 				return err
