@@ -238,6 +238,12 @@ func TestCutAnywhere(t *testing.T) {
 		if len(r.state.Messages) != max(want, 0) {
 			t.Fatalf("cut at %d: %d messages, want %d", n, len(r.state.Messages), want)
 		}
+		// And what was torn is named.
+		torn := whole[n-1] != '\n' && whole[n] != '\n'
+		name := fmt.Sprintf("f:%d: damaged record", want+2)
+		if torn != (r.damage != nil) || torn && !strings.Contains(r.damage.Error(), name) {
+			t.Fatalf("cut at %d: damage %v, want %t: %s", n, r.damage, torn, name)
+		}
 	}
 }
 
