@@ -204,7 +204,7 @@ func (a *App) reload(ctx context.Context, approvals *guard.Approvals, reads *gua
 	}
 	a.startServers(ctx)
 	approvals.Restore(cfg.Approvals)
-	a.review()
+	a.Review()
 	return nil
 }
 
@@ -230,8 +230,8 @@ func (a *App) completeMeta(m *session.Meta, approvals *guard.Approvals, reads *g
 	m.Switches.Provider, m.Switches.Model = choice.Provider, choice.Model
 }
 
-// review tells the user what of their files has no effect.
-func (a *App) review() {
+// Review tells the user what of their files has no effect.
+func (a *App) Review() {
 	now := a.current()
 	for _, p := range a.extensions.Problems() {
 		if p.Kind == "extensions" {
