@@ -288,7 +288,7 @@ type workshop struct {
 // copyRepository makes a copy that can be changed.
 func copyRepository(t *testing.T) *workshop {
 	t.Helper()
-	w := &workshop{t: t, dir: t.TempDir(), env: os.Environ()}
+	w := &workshop{t: t, dir: t.TempDir(), env: append(os.Environ(), "GOFLAGS=-trimpath")}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
