@@ -43,7 +43,7 @@ type TideContext struct {
 `},
 			{"internal/agent/loop.go", "text := out.Data.Text", "\tannounce(ctx, a, &sdk.TideContext{Height: 7})\n"},
 		},
-		more: "`make generate`",
+		more: "`make generate`; the signature in `docs/plugins.md`, the event in `docs/extensions.md`",
 	},
 	{
 		what: "a kind of extension",
@@ -103,7 +103,7 @@ func shoutTool() tool.Tool {
 }
 `},
 		edits: []edit{{"internal/tools/tools.go", "mkdirTool()", "\t\tshoutTool(),\n"}},
-		more:  "`docs/tools.md`",
+		more:  "`docs/tools.md`; modes that name their tools",
 	},
 	{
 		what: "a slash command",

@@ -289,7 +289,7 @@ func (a *App) Start(ctx context.Context, key string) error {
 	if err := a.current().profiles.CheckFilters(); err != nil {
 		return err
 	}
-	a.review()
+	a.Review()
 	a.agent.Start(ctx, key != "")
 	return ctx.Err()
 }

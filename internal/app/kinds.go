@@ -16,18 +16,18 @@ func (a *App) kinds(cfg *config.Config, guards []lifecycle.Binding) ([]extension
 	return a.KindsFor(cfg, workspace.Session{
 		Guards: guards, Logger: a.log, Ask: a.face.Ask, Warn: a.warn, Notice: a.extensionNotice,
 		Messages:  func() []message.Message { return a.agent.Messages() },
-		MCPNotice: func(text string) { a.agent.Notice("mcp", text) },
+		MCPNotice: func(text string) { a.notices.say("mcp", text) },
 	})
 }
 
 // warn shows a warning where it is seen without a debug log: on standard error
 // while the program starts, later as a notice.
 func (a *App) warn(text string) {
-	if a.agent == nil {
+	if !a.notices.shown() {
 		fmt.Fprintln(os.Stderr, text)
 		return
 	}
-	a.agent.Notice("plugins", text)
+	a.notices.say("plugins", text)
 }
 
 // extensionNotice shows what a Python extension says to the user; an empty name is all

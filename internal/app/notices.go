@@ -22,6 +22,13 @@ func (n *notices) say(source, text string) {
 	}
 }
 
+// shown reports whether notices are shown at once.
+func (n *notices) shown() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.show != nil
+}
+
 // deliver shows what waits, and from now on everything at once.
 func (n *notices) deliver(show func(source, text string)) {
 	n.mu.Lock()

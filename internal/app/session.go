@@ -188,7 +188,7 @@ func (a *App) reload(ctx context.Context, approvals *guard.Approvals, reads *gua
 		return err
 	}
 	next := a.generation(cfg, a.current().models.Reload(cfg), reads)
-	err = a.extensions.Reload(ctx, kinds, workspace.BuiltinTools(), func() error {
+	err = a.extensions.Reload(ctx, kinds, func() error {
 		old := a.use(next)
 		if err := a.agent.Reload(); err != nil {
 			a.use(old)
@@ -200,11 +200,11 @@ func (a *App) reload(ctx context.Context, approvals *guard.Approvals, reads *gua
 		return err
 	}
 	if err := a.agent.Reload(); err != nil { // The servers are those of the new configuration only now.
-		return err
+		a.agent.Notice("reload", err.Error())
 	}
 	a.startServers(ctx)
 	approvals.Restore(cfg.Approvals)
-	a.review()
+	a.Review()
 	return nil
 }
 
@@ -230,10 +230,10 @@ func (a *App) completeMeta(m *session.Meta, approvals *guard.Approvals, reads *g
 	m.Switches.Provider, m.Switches.Model = choice.Provider, choice.Model
 }
 
-// review tells the user what of their files has no effect.
-func (a *App) review() {
+// Review tells the user what of their files has no effect.
+func (a *App) Review() {
 	now := a.current()
-	for _, p := range a.extensions.Problems(workspace.BuiltinTools()) {
+	for _, p := range a.extensions.Problems() {
 		if p.Kind == "extensions" {
 			a.extensionNotice(p.Name, p.Text)
 			continue

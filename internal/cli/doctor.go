@@ -40,7 +40,7 @@ func examine(ctx context.Context, e *env, asJSON bool) error {
 	defer stop()
 	o := e.flags.options()
 	list, err := doctor.Examine(ctx, doctor.Options{
-		Homes: o.Homes, Terminal: e.out,
+		Homes: o.Homes, Terminal: e.out, Bare: o.BareKinds(),
 		Read: func() (doctor.Place, error) { return app.Read(o) },
 		Tasks: func() (int, error) {
 			list, err := loadTasks(o)

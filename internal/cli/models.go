@@ -34,33 +34,29 @@ func newModels(e *env) *cobra.Command {
 // listModels lists the models of a provider; without a name, of the agent's. Facts that
 // are not known are left out.
 func listModels(ctx context.Context, e *env, provider string, asJSON bool) error {
-	ctx, stop := e.interruptible(ctx)
-	defer stop()
-	a, err := app.Read(e.flags.lookup())
-	if err != nil {
-		return err
-	}
-	if provider == "" {
-		t, err := a.Target()
+	return e.withApp(ctx, func(ctx context.Context, a *app.App) error {
+		if provider == "" {
+			t, err := a.Target()
+			if err != nil {
+				return err
+			}
+			provider = t.Provider.Name
+		}
+		_, models, err := a.Models().List(ctx, provider)
 		if err != nil {
 			return err
 		}
-		provider = t.Provider.Name
-	}
-	_, models, err := a.Models().List(ctx, provider)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return e.printJSON(models)
-	}
-	w := newTable(e.out)
-	fmt.Fprintln(w, "NAME\tCONTEXT\tPARAMETERS\tCAPABILITIES")
-	for _, m := range models {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, shortNumber(int64(m.ContextLength)), shortNumber(m.ParameterCount),
-			cmp.Or(strings.Join(m.Capabilities, " "), "-"))
-	}
-	return w.Flush()
+		if asJSON {
+			return e.printJSON(models)
+		}
+		w := newTable(e.out)
+		fmt.Fprintln(w, "NAME\tCONTEXT\tPARAMETERS\tCAPABILITIES")
+		for _, m := range models {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, shortNumber(int64(m.ContextLength)), shortNumber(m.ParameterCount),
+				cmp.Or(strings.Join(m.Capabilities, " "), "-"))
+		}
+		return w.Flush()
+	})
 }
 
 // shortNumber shortens a count: 8000000000 is 8.0B.

@@ -100,6 +100,7 @@ func runPrompts(ctx context.Context, e *env, f runFlags, args []string) error {
 	if e.flags.dry == "render" {
 		defer a.Close("exit")
 		a.Ready(ctx)
+		a.Review()
 		return renderTurns(ctx, e, a, work)
 	}
 	err = causeOf(ctx, playTurns(ctx, e, a, work, func() { followVerbose(out, a) }))

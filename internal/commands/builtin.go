@@ -50,7 +50,7 @@ func Builtin() []Command {
 		{Name: "plugins", Group: agents, Run: bare("plugins", listPlugins), Details: pluginsDetails,
 			Description: "List what the loaded plugins do, by moment"},
 		{Name: "extensions", Group: agents, Run: bare("extensions", listExtensions), Details: extensionsDetails,
-			Description: "List the Python extensions, how they are, and what they registered"},
+			Description: "List everything that extends the session, kind by kind"},
 		{
 			Name:        "skills",
 			Group:       agents,

@@ -28,10 +28,10 @@ func listExtensions(_ context.Context, s *Session) error {
 			parts = append(parts, l.Kind.Title+":\n"+text)
 		}
 	}
-	if problems := s.Extensions.Problems(nil); len(problems) > 0 {
+	if problems := s.Extensions.Problems(); len(problems) > 0 {
 		lines := make([]string, len(problems))
 		for i, p := range problems {
-			lines[i] = strings.TrimSpace(p.Kind + " " + p.Name + ": " + p.Text)
+			lines[i] = strings.TrimSpace(p.Kind+" "+p.Name) + ": " + p.Text
 		}
 		parts = append(parts, wording.Count(len(problems), "warning")+":\n"+strings.Join(lines, "\n"))
 	}

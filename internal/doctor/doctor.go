@@ -50,6 +50,7 @@ type Options struct {
 	Homes    config.HomeOptions
 	Read     func() (Place, error) // Reads the configuration.
 	Tasks    func() (int, error)   // Reads the tasks and counts them.
+	Bare     []extension.Kind      // Kinds that can be checked although the configuration is wrong.
 	Terminal io.Writer             // Where a session would be shown.
 	Patience time.Duration         // For what takes part in a session: servers, extensions; 0 is 5 s.
 }

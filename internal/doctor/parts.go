@@ -70,10 +70,10 @@ func taskList(_ context.Context, p *patient) []Finding {
 
 // kinds are the checks of all kinds of extensions, one each.
 func (p *patient) kinds() (list []check) {
-	if p.place == nil {
-		return nil
+	kinds, err := p.Bare, error(nil)
+	if p.place != nil {
+		kinds, err = p.place.Kinds()
 	}
-	kinds, err := p.place.Kinds()
 	if err != nil {
 		wrong := func(context.Context, *patient) []Finding { return mistakes("extensions", err, "") }
 		return []check{{"extensions", false, wrong}}
@@ -82,7 +82,7 @@ func (p *patient) kinds() (list []check) {
 		if k.Check == nil {
 			continue
 		}
-		list = append(list, check{k.Name, false, func(ctx context.Context, p *patient) (found []Finding) {
+		list = append(list, check{k.Name, true, func(ctx context.Context, p *patient) (found []Finding) {
 			for _, f := range k.Check(ctx, p.Patience) {
 				found = append(found, Finding{levels[f.Level], f.Subject, f.Text, f.Hint})
 			}

@@ -17,6 +17,8 @@ import (
 type Set struct {
 	pipeline *lifecycle.Pipeline
 
+	builtin []tool.Tool // What is there without any extension.
+
 	reload sync.Mutex // Held while a generation is replaced.
 
 	mu  sync.Mutex
@@ -41,7 +43,7 @@ func Open(ctx context.Context, p *lifecycle.Pipeline, kinds []Kind, builtin []to
 		return nil, err
 	}
 	g.begin()
-	s := &Set{pipeline: p, now: g}
+	s := &Set{pipeline: p, builtin: builtin, now: g}
 	s.bind(g)
 	return s, nil
 }
@@ -52,7 +54,7 @@ func load(ctx context.Context, kinds []Kind, previous *generation, builtin []too
 	errs := make([]error, len(kinds))
 	var wg sync.WaitGroup
 	for i, k := range kinds {
-		wg.Go(func() { g.loaded[i], errs[i] = k.Load(ctx, previous.of(k.Name)) })
+		wg.Go(func() { g.loaded[i], errs[i] = k.load(ctx, previous.of(k.Name)) })
 	}
 	wg.Wait()
 	err := errors.Join(errs...)
@@ -70,19 +72,33 @@ func load(ctx context.Context, kinds []Kind, previous *generation, builtin []too
 	return g, nil
 }
 
+// load is Load with a panic turned into an error: one kind must not end the program.
+func (k *Kind) load(ctx context.Context, previous *Loaded) (l Loaded, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			l, err = Loaded{}, fmt.Errorf("%s: panic while loading: %v", k.Name, v)
+		}
+	}()
+	return k.Load(ctx, previous)
+}
+
 // Reload loads the kinds anew and puts them in the place of the old ones. accept is
 // called when the new ones are loaded and answer the set's questions, to do whatever
 // else must change with them; if it fails, the old ones stay in force. The old ones are
 // released last.
-func (s *Set) Reload(ctx context.Context, kinds []Kind, builtin []tool.Tool, accept func() error) error {
+func (s *Set) Reload(ctx context.Context, kinds []Kind, accept func() error) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	old := s.current()
-	next, err := load(ctx, kinds, old, builtin)
+	next, err := load(ctx, kinds, old, s.builtin)
 	if err != nil {
 		return err
 	}
 	next.ready(ctx)
+	if ctx.Err() != nil { // What is not loaded to the end must not take the place of what is.
+		next.close()
+		return ctx.Err()
+	}
 	s.use(next)
 	if err := accept(); err != nil {
 		s.use(old)
@@ -113,8 +129,10 @@ func (s *Set) use(g *generation) {
 // Ready waits for what starts in the background and puts it in force. Later calls cost
 // nothing. It reports whether it had to wait for anything.
 func (s *Set) Ready(ctx context.Context) bool {
+	s.reload.Lock()
+	defer s.reload.Unlock()
 	g := s.current()
-	if !g.ready(ctx) {
+	if !g.ready(ctx) || ctx.Err() != nil {
 		return false
 	}
 	s.bind(g)
@@ -203,8 +221,14 @@ func (s *Set) Kinds() (names []string) {
 func (s *Set) Items(kinds ...string) []Item {
 	items := []Item{}
 	for _, l := range s.List() {
-		if len(kinds) == 0 || slices.Contains(kinds, l.Kind.Name) {
-			items = append(items, l.Items...)
+		if len(kinds) > 0 && !slices.Contains(kinds, l.Kind.Name) {
+			continue
+		}
+		for _, x := range l.Items {
+			if x.Problem == "" && l.Err != nil && x.Status == "off" {
+				x.Problem = l.Err.Error()
+			}
+			items = append(items, x)
 		}
 	}
 	return items
@@ -212,7 +236,7 @@ func (s *Set) Items(kinds ...string) []Item {
 
 // Problems is what the user should know: about single extensions, and about tools that
 // had to be left out because their names are taken.
-func (s *Set) Problems(builtin []tool.Tool) []Problem {
+func (s *Set) Problems() []Problem {
 	g := s.current()
 	if g == nil {
 		return nil
@@ -224,7 +248,7 @@ func (s *Set) Problems(builtin []tool.Tool) []Problem {
 			out = append(out, p)
 		}
 	}
-	_, left, _ := g.tools(builtin)
+	_, left, _ := g.tools(s.builtin)
 	return append(out, left...)
 }
 
@@ -258,13 +282,13 @@ func (g *generation) ready(ctx context.Context) (waited bool) {
 	if g.started {
 		return false
 	}
-	g.started = true
 	for _, l := range g.loaded {
 		if l.Ready != nil {
 			l.Ready(ctx)
 			waited = true
 		}
 	}
+	g.started = ctx.Err() == nil // Else it is waited for again.
 	return waited
 }
 

@@ -70,7 +70,7 @@ func TestReload(t *testing.T) {
 	}
 	two := fake{name: "two", log: &log, tool: tool.Tool{Name: "B"}}
 	refused := errors.New("refused")
-	err = s.Reload(t.Context(), []extension.Kind{two.kind(lifecycle.Plugin)}, nil, func() error {
+	err = s.Reload(t.Context(), []extension.Kind{two.kind(lifecycle.Plugin)}, func() error {
 		if names := toolNames(s.Tools(nil)); !slices.Equal(names, []string{"B"}) {
 			t.Errorf("while it is accepted, the tools are %v", names)
 		}
@@ -80,11 +80,11 @@ func TestReload(t *testing.T) {
 		t.Errorf("after a refusal: %v, %v, %v", err, extension.Find[fake](s).name, notices(t, p))
 	}
 	broken := fake{name: "broken", log: &log, err: errors.New("broken")}
-	if err := s.Reload(t.Context(), []extension.Kind{broken.kind("")}, nil, nil); err == nil {
+	if err := s.Reload(t.Context(), []extension.Kind{broken.kind("")}, nil); err == nil {
 		t.Error("a kind that cannot be loaded is accepted")
 	}
 	if err := s.Reload(
-		t.Context(), []extension.Kind{two.kind(lifecycle.Plugin)}, nil, func() error { return nil },
+		t.Context(), []extension.Kind{two.kind(lifecycle.Plugin)}, func() error { return nil },
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +96,39 @@ func TestReload(t *testing.T) {
 		"load two, wait two, begin two, close one, close two"
 	if got := strings.Join(log, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A reload that is cancelled while something still starts leaves everything as it was, and
+// a kind that panics is an error.
+func TestReloadCancelled(t *testing.T) {
+	t.Parallel()
+	var log []string
+	p := lifecycle.New(lifecycle.Options{})
+	one := fake{name: "one", log: &log}
+	s, err := extension.Open(t.Context(), p, []extension.Kind{one.kind(lifecycle.Plugin)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	slow := fake{name: "slow", log: &log}.kind(lifecycle.Plugin)
+	load := slow.Load
+	slow.Load = func(ctx context.Context, previous *extension.Loaded) (extension.Loaded, error) {
+		l, err := load(ctx, previous)
+		l.Ready = func(context.Context) { cancel() }
+		return l, err
+	}
+	err = s.Reload(ctx, []extension.Kind{slow}, func() error { t.Error("accepted"); return nil })
+	if !errors.Is(err, context.Canceled) || !slices.Equal(notices(t, p), []string{"one"}) {
+		t.Errorf("%v, handlers %v", err, notices(t, p))
+	}
+	if got := strings.Join(log, ", "); got != "load one, begin one, load slow, close slow" {
+		t.Errorf("what happened: %s", got)
+	}
+	slow.Load = func(context.Context, *extension.Loaded) (extension.Loaded, error) { panic("boom") }
+	if err := s.Reload(t.Context(), []extension.Kind{slow}, nil); err == nil ||
+		err.Error() != "fakes: panic while loading: boom" {
+		t.Errorf("a panic: %v", err)
 	}
 }
 
@@ -113,7 +146,7 @@ func TestTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problems := s.Problems(builtin)
+	problems := s.Problems()
 	want := `tool "A" is left out: there is one of that name (built in)`
 	if len(problems) != 1 || problems[0].Text != want || problems[0].Kind != "fakes" || problems[0].Name != "strict" {
 		t.Errorf("problems: %+v", problems)

@@ -139,7 +139,10 @@ func Remote[T any](
 	if err := g.Err(); err != nil {
 		return value, err
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if limit > 0 {
+		limited, cancel = context.WithTimeout(ctx, limit)
+	}
 	defer cancel()
 	result, err := protect(limited, f)
 	if pending, ok := errors.AsType[Pending](err); ok {

@@ -386,7 +386,7 @@ func (o *Outcome) steer(r *Reply) (did []string) {
 		o.Drop = true
 		did = append(did, "dropped response")
 	}
-	if e := r.Error; e != nil {
+	if e := r.Error; e != nil && (e.Retry || e.Skip) {
 		o.Retry, o.Skip = o.Retry || e.Retry, o.Skip || e.Skip
 		did = append(did, "recovered error")
 	}

@@ -54,9 +54,9 @@ func taken(t, owner tool.Tool) error {
 
 // items describes all plugins that were found.
 func (s *Set) items() []extension.Item {
-	off := map[string]bool{}
+	off := map[string]string{}
 	for _, p := range s.plugins {
-		off[p.name] = p.guard.Err() != nil
+		off[p.name] = p.guard.Why()
 	}
 	var list []extension.Item
 	for _, i := range s.infos {
@@ -65,8 +65,8 @@ func (s *Set) items() []extension.Item {
 		}
 		if i.Status == Enabled {
 			item.Status = "active"
-			if off[i.Name] {
-				item.Status = "off"
+			if why := off[i.Name]; why != "" {
+				item.Status, item.Problem = "off", why
 			}
 		}
 		if i.Tool != "" {

@@ -146,8 +146,12 @@ func (o *Session) start(resumed bool) (*Set, error) {
 
 // wait returns when the extensions are loaded.
 func (s *Set) wait(ctx context.Context, log *slog.Logger) {
-	if err := s.host.Wait(ctx); err != nil && log != nil {
+	err := s.host.Wait(ctx)
+	if err != nil && log != nil {
 		log.Warn("extensions", "error", err)
+	}
+	if ctx.Err() != nil {
+		return // Nobody waits any more; it goes on starting.
 	}
 	tools := s.host.Tools()
 	s.mu.Lock()

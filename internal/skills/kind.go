@@ -2,6 +2,7 @@ package skills
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/idelchi/aura/internal/extension"
@@ -82,7 +83,10 @@ func (s *Set) items() []extension.Item {
 		})
 	}
 	for _, p := range s.Problems {
-		list = append(list, extension.Item{Name: p.File, Status: "off", Path: p.File, Problem: p.Error()})
+		list = append(
+			list,
+			extension.Item{Name: filepath.Base(p.File), Status: "off", Path: p.File, Problem: p.Error()},
+		)
 	}
 	return list
 }

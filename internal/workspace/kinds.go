@@ -34,6 +34,22 @@ type Session struct {
 	MCPNotice func(text string)
 }
 
+// complete makes the functions that are missing do nothing.
+func (s *Session) complete() {
+	if s.Messages == nil {
+		s.Messages = func() []message.Message { return nil }
+	}
+	if s.Warn == nil {
+		s.Warn = func(string) {}
+	}
+	if s.Notice == nil {
+		s.Notice = func(string, string) {}
+	}
+	if s.MCPNotice == nil {
+		s.MCPNotice = func(string) {}
+	}
+}
+
 // KindsFor is the table of the kinds of extensions under a configuration, by rank: where two
 // bring a tool or a command of the same name, the earlier one has it.
 func (w *Workspace) KindsFor(cfg *config.Config, s Session) ([]extension.Kind, error) {
@@ -41,6 +57,7 @@ func (w *Workspace) KindsFor(cfg *config.Config, s Session) ([]extension.Kind, e
 	if err != nil {
 		return nil, err
 	}
+	s.complete()
 	plugins := w.pluginOptions(cfg, f)
 	plugins.Logger, plugins.Warn = s.Logger, s.Warn
 	python := w.pythonSession(cfg, f)

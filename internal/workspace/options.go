@@ -6,6 +6,7 @@ import (
 
 	"github.com/idelchi/aura/internal/config"
 	"github.com/idelchi/aura/internal/environ"
+	"github.com/idelchi/aura/internal/extension"
 	"github.com/idelchi/aura/internal/lifecycle"
 	"github.com/idelchi/aura/internal/skills"
 	"github.com/idelchi/aura/internal/tool"
@@ -115,4 +116,17 @@ type Choice struct {
 type Limits struct {
 	MaxSteps    int
 	TokenBudget int
+}
+
+// BareKinds are the kinds of extensions that need no configuration that is right.
+func (o Options) BareKinds() []extension.Kind {
+	homes, err := config.FindHomes(o.Homes)
+	if err != nil {
+		return nil
+	}
+	workdir, err := filepath.Abs(o.Homes.Workdir)
+	if err != nil {
+		return nil
+	}
+	return []extension.Kind{skills.Kind(skillPlaces(homes, workdir))}
 }
