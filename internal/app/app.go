@@ -6,7 +6,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -67,7 +66,7 @@ func Open(ctx context.Context, o Options, face Face) (*App, error) {
 		face.Print = func(string) {}
 	}
 	a := &App{Place: place, face: face}
-	if a.log, a.closeLog, err = openLog(o.Debug, a.Config().Homes.Last()); err != nil {
+	if a.log, a.closeLog, err = a.OpenLog(); err != nil {
 		return nil, err
 	}
 	if err := a.compose(ctx); err != nil {
@@ -233,22 +232,6 @@ func keeper(homes config.Homes, workdir string, approvals *guard.Approvals) agen
 			agent.ForProject: homes.Project(workdir), agent.ForAlways: homes.Global,
 		},
 	}
-}
-
-// openLog opens the debug log in home.
-func openLog(debug bool, home string) (*slog.Logger, func() error, error) {
-	if !debug || home == "" {
-		return slog.New(slog.DiscardHandler), func() error { return nil }, nil
-	}
-	if err := os.MkdirAll(home, 0o755); err != nil {
-		return nil, nil, fmt.Errorf("debug log: %w", err)
-	}
-	_ = config.Ignore(home) // Where it cannot be written, the log cannot either.
-	f, err := os.OpenFile(filepath.Join(home, "debug.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, fmt.Errorf("debug log: %w", err)
-	}
-	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f.Close, nil
 }
 
 // Tool finds a tool by name, whether or not a filter hides it.

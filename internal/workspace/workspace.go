@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -67,4 +68,21 @@ func (w *Workspace) Shell(ctx context.Context, command string) bool {
 // Run runs a shell script in the working directory, with the environment of the session.
 func (w *Workspace) Run(ctx context.Context, script string) (sh.Result, error) {
 	return sh.Run(ctx, sh.Command{Script: script, Dir: w.workdir, Env: w.env.List()})
+}
+
+// OpenLog opens the debug log, if one is wanted, in the home that is written to.
+func (w *Workspace) OpenLog() (*slog.Logger, func() error, error) {
+	home := w.cfg.Homes.Last()
+	if !w.opts.Debug || home == "" {
+		return slog.New(slog.DiscardHandler), func() error { return nil }, nil
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("debug log: %w", err)
+	}
+	_ = config.Ignore(home) // Where it cannot be written, the log cannot either.
+	f, err := os.OpenFile(filepath.Join(home, "debug.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("debug log: %w", err)
+	}
+	return slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})), f.Close, nil
 }
